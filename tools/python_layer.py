@@ -25,10 +25,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from doors import destinations
 from kinds import KINDS
 from operators import Argument, Operator, PythonLine, PythonParameter, read_operators
 from python_calls import ignored_text, operators_text
-from steps import python_text, read_steps
+from steps import Step, python_text, read_steps, stub_text as step_types
 
 # NumPy's names for parameters, which PyTorch takes as well.
 ALIASES = {"dim": "axis", "keepdim": "keepdims"}
@@ -38,7 +39,6 @@ HEAD = '''# SPDX-License-Identifier: Apache-2.0
 # Written by tools/python_layer.py from include/libdl.
 """{title}"""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 '''
@@ -118,7 +118,7 @@ def parameters_text(form: Form, method: bool, into: bool, out: str = "") -> str:
             continue
         if parameter.keyword_only and not starred:
             if form.line.name in LEADING:
-                parts.append("_last: Any = None")
+                parts.append("_last: Tensor | None = None")
             parts.append("*")
             starred = True
         default = f" = {parameter.default}" if parameter.default is not None else ""
@@ -585,7 +585,7 @@ def documents_text(operators: list[Operator], examples: dict[str, str]) -> str:
     return "".join(parts)
 
 
-def stub_text(operators: list[Operator], template: str) -> str:
+def stub_text(operators: list[Operator], steps: list[Step], template: str) -> str:
     lines: list[str] = []
     by_hand = set(re.findall(r"    def (\w+)\(", template))
     for flag, suffix, into in (("method", "", False), ("inplace", "_", True)):
@@ -600,11 +600,36 @@ def stub_text(operators: list[Operator], template: str) -> str:
     head, methods, tail = template.partition("class Tensor:")
     body, end, rest = tail.partition("\n# What the package's own half calls.")
     body = body.replace("    #: operators", "\n".join(lines))
-    # Tensor has methods called int, float, bool and type: inside it these names would mean them.
-    body = re.sub(r"(?<!def )(?<!# )\b(int|float|bool|type)\b(?!\()", r"_\1", body)
-    low = [f"{o.name}: Any" for o in operators if o.has_new]
-    low += [f"{o.name}_into: Any" for o in operators if o.has_into]
+    # Tensor has methods called int, float, bool and type, the C half a function called complex:
+    # inside the class these names would mean them.
+    body = re.sub(r"(?<!def )(?<!# )\b(int|float|bool|complex|type)\b(?!\()", r"_\1", body)
+    low = [low_text(o, into=False) for o in operators if o.has_new]
+    low += [low_text(o, into=True) for o in operators if o.has_into]
+    rest = rest.replace("#: steps", "\n".join(map(step_types, steps)))
     return head + methods + body + end + rest.replace("#: functions", "\n".join(low))
+
+
+def low_text(operator: Operator, into: bool) -> str:
+    """The C half's own function of an operator, as python_calls.py writes it: arguments by
+    position, in C's order, and None for what C calls absent."""
+    parts: list[str] = []
+    for argument in operator.arguments:
+        optional = argument.nullable and argument.kind != "tensors"
+        absent = " | None" if optional or argument.kind == "dtype" else ""
+        kind = KINDS["number" if argument.kind == "tensor" else argument.kind].python
+        if argument.kind == "tensors" and argument.nullable:
+            kind = "Sequence[Tensor | None]"
+        parts.append(f"{argument.name}: {kind}{absent}")
+    if into:
+        places = destinations(operator)
+        kinds = ["Tensor"] * len(places)
+        parts += [f"{place}: Tensor" for place in places]
+    else:
+        kinds = [result.row.python for result in operator.results]
+    result = kinds[0] if len(kinds) == 1 else f"tuple[{', '.join(kinds)}]"
+    taken = ", ".join([*parts, "/"]) if parts else ""
+    name = f"{operator.name}_into" if into else operator.name
+    return f"def {name}({taken}) -> {result}: ..."
 
 
 def declared(node: ast.stmt) -> str:
@@ -706,12 +731,13 @@ def main() -> None:
     }
     for name, text in texts.items():
         write(package / name, in_python(text, operators))
-    stub = stub_text(operators, options.stub.read_text(encoding="utf-8"))
+    steps = read_steps(options.headers)[0]
+    stub = stub_text(operators, steps, options.stub.read_text(encoding="utf-8"))
     check_names(stub)
     write(package / "_C.pyi", stub)
     write(options.out / "operators.c", operators_text(operators))
     write(options.out / "operators.i", ignored_text(operators))
-    write(options.out / "optimizer_steps.c", python_text(read_steps(options.headers)[0]))
+    write(options.out / "optimizer_steps.c", python_text(steps))
 
 
 if __name__ == "__main__":

@@ -338,6 +338,29 @@ def _passed(step: Step, objects: list[StepArgument]) -> list[str]:
     return passed
 
 
+_ANNOTATIONS = {"double": "float", "libdl_bool": "bool", "int64_t": "int"}
+
+
+def stub_text(step: Step) -> str:
+    """The Python function's types."""
+    kinds = {"number": "float", "truth": "bool", "tensor": "Tensor"}
+    parts: list[str] = []
+    for g in step.parameters:
+        if g.kind in _LIST_KINDS:
+            kind = f"Sequence[Tensor{' | None' if g.gaps else ''}]{' | None' if g.optional else ''}"
+        elif g.kind in kinds:
+            kind = kinds[g.kind]
+        else:
+            continue
+        parts.append(f"{g.name}: {kind}")
+    parts.append("/")
+    if step.options:
+        parts.append("*")
+        parts += [f"{m.name}: {_ANNOTATIONS[m.type]} = ..." for m in step.options.members]
+    returns = "Tensor" if step.returns else "None"
+    return f"def {step.name}({', '.join(parts)}) -> {returns}: ..."
+
+
 def python_text(steps: list[Step]) -> str:
     table = [
         f'    {{"{s.name}", (PyCFunction)(void (*)(void)){s.name}, '

@@ -2,7 +2,6 @@
 """How this libdl was built and runs, as texts for people, as a bug report wants them. Programs
 that search them for a library's name find none of another's."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import os

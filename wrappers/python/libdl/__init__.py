@@ -204,7 +204,7 @@ channels_last = None
 channels_last_3d = None
 
 
-def set_default_device(device: _Any) -> None:
+def set_default_device(device: DeviceLike | None) -> None:
     """Sets the device that creation functions use if none is given; None: the CPU."""
     _C.set_default_device("cpu" if device is None else device)
 
@@ -240,7 +240,7 @@ def set_flush_denormal(mode: _builtins.bool) -> _builtins.bool:
     return False
 
 
-def is_tensor(obj: object) -> _Any:
+def is_tensor(obj: object) -> _typing.TypeGuard[Tensor]:
     """Whether the object is a tensor.
 
     Example:
@@ -251,19 +251,19 @@ def is_tensor(obj: object) -> _Any:
 
 
 @_C.overridable
-def is_floating_point(input: Tensor) -> _Any:
+def is_floating_point(input: Tensor) -> _builtins.bool:
     """Whether the tensor's dtype is floating."""
     return input.dtype.is_floating_point
 
 
 @_C.overridable
-def is_complex(input: Tensor) -> _Any:
+def is_complex(input: Tensor) -> _builtins.bool:
     """Whether the tensor's dtype is complex."""
     return input.dtype.is_complex
 
 
 @_C.overridable
-def numel(input: Tensor) -> _Any:
+def numel(input: Tensor) -> _builtins.int:
     """The number of elements."""
     return input.numel()
 
@@ -292,7 +292,7 @@ _told: set[str] = set()
 
 
 @_C.overridable
-def is_storage(obj: object) -> _Any:
+def is_storage(obj: object) -> _builtins.bool:
     """Whether the object is the memory of a tensor, as Tensor.storage() returns it."""
     from .storage import TypedStorage, UntypedStorage
 
@@ -382,6 +382,8 @@ if _typing.TYPE_CHECKING:
     from ._symbolic_numbers import *
     from .nn._top_level import *
     from ._mapped_files import from_file as from_file
+    from .linalg import matrix_power as matrix_power
+    from .nn.functional import cosine_similarity as cosine_similarity
     from ._warnings import (
         is_warn_always_enabled as is_warn_always_enabled,
         set_warn_always as set_warn_always,

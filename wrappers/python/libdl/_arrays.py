@@ -5,13 +5,17 @@ NumPy calls __array__ for the elements and __array_wrap__ for the result, as wit
 this is recorded, so a tensor that requires grad is refused.
 """
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _C
 from ._C import Tensor, overridable
 from ._types import DtypeLike
+
+if TYPE_CHECKING:
+    import numpy
 
 _UFUNCS = {
     "add": "add",
@@ -48,9 +52,11 @@ _C.register("beside_array", beside_array)
 
 
 @overridable
-def as_array(self: Tensor, dtype: DtypeLike | None = None, copy: bool | None = None) -> Any:
+def as_array(
+    self: Tensor, dtype: DtypeLike | None = None, copy: bool | None = None
+) -> numpy.ndarray:
     """The tensor as an array, for numpy.asarray: shares its memory unless dtype or copy forbids."""
-    array = self.numpy()
+    array: Any = self.numpy()
     if dtype is not None and array.dtype != dtype:
         if copy is False:
             raise ValueError(f"__array__: copy=False, but {array.dtype} must become {dtype}")
@@ -58,7 +64,9 @@ def as_array(self: Tensor, dtype: DtypeLike | None = None, copy: bool | None = N
     return array.copy() if copy else array
 
 
-def wrap_array(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+def wrap_array(
+    self: Tensor, array: Any, context: object = None, return_scalar: bool = False
+) -> Tensor:
     """A ufunc's result as a tensor."""
     return _C.from_numpy(array) if hasattr(array, "__setitem__") else _C.from_numpy(array[...])
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _functions
 from ._C import Tensor
 from ._conditions import _assert_async as _assert_async
-from ._types import DeviceLike, DtypeLike
+from ._types import DeviceLike, DtypeLike, layout as Layout, Number
 from .nn import functional as F
 
 # With the overloads behind a colon, as in _aten.
@@ -60,7 +60,7 @@ def _grouped_mm(
     mat2: Tensor,
     offs: Tensor | None = None,
     bias: Tensor | None = None,
-    out_dtype: Any = None,
+    out_dtype: DtypeLike | None = None,
 ) -> Tensor:
     return F.grouped_mm(self, mat2, offs=offs, bias=bias, out_dtype=out_dtype)
 
@@ -136,7 +136,7 @@ def is_same_size(self: Tensor, other: Tensor) -> bool:
     return self.shape == other.shape
 
 
-def _local_scalar_dense(self: Tensor) -> Any:
+def _local_scalar_dense(self: Tensor) -> Number:
     """The one element as a number."""
     return self.item()
 
@@ -151,7 +151,7 @@ def _is_any_true(self: Tensor) -> Tensor:
     return self.any()
 
 
-def _assert_scalar(self: Any, assert_msg: str) -> None:
+def _assert_scalar(self: Number, assert_msg: str) -> None:
     """Raises a RuntimeError unless the number is true."""
     if not self:
         raise RuntimeError(assert_msg)
@@ -159,12 +159,12 @@ def _assert_scalar(self: Any, assert_msg: str) -> None:
 
 def _assert_tensor_metadata(
     a: Tensor,
-    size: Any = None,
-    stride: Any = None,
+    size: Sequence[int] | None = None,
+    stride: Sequence[int] | None = None,
     dtype: DtypeLike | None = None,
     *,
     device: DeviceLike | None = None,
-    layout: Any = None,
+    layout: Layout | None = None,
 ) -> None:
     """Raises a RuntimeError unless the tensor is as told."""
     if size is not None and list(size) != list(a.shape):
@@ -199,7 +199,7 @@ def sym_storage_offset(self: Tensor) -> int:
     return self.storage_offset()
 
 
-def sym_constrain_range(size: Any, *, min: Any = None, max: Any = None) -> None:
+def sym_constrain_range(size: int, *, min: int | None = None, max: int | None = None) -> None:
     """Raises a RuntimeError unless the size is within the bounds."""
     if (min is not None and size < min) or (max is not None and size > max):
         raise RuntimeError(f"sym_constrain_range: the size is {size}, wanted {min} to {max}")
@@ -208,17 +208,17 @@ def sym_constrain_range(size: Any, *, min: Any = None, max: Any = None) -> None:
 sym_constrain_range_for_size = sym_constrain_range
 
 
-def split(self: Tensor, split_size: int, dim: int = 0) -> Any:
+def split(self: Tensor, split_size: int, dim: int = 0) -> list[Tensor]:
     """Parts of this size along one dimension; the last may be smaller."""
     return list(self.split(split_size, dim))
 
 
-def split_copy(self: Tensor, split_size: int, dim: int = 0) -> Any:
+def split_copy(self: Tensor, split_size: int, dim: int = 0) -> list[Tensor]:
     """Copies of the parts that split gives."""
     return [part.clone() for part in self.split(split_size, dim)]
 
 
-def _copying(name: str) -> Any:
+def _copying(name: str) -> Callable[..., Tensor]:
     """Of a view, its copy."""
 
     def make(self: Tensor, *args: object) -> Tensor:
@@ -252,11 +252,12 @@ def _pin_memory(self: Tensor, device: DeviceLike | None = None) -> Tensor:
     return self.pin_memory()
 
 
-def _factory(name: str) -> Any:
+def _factory(name: str) -> Callable[..., Tensor]:
     def make(
         *args: object, layout: object = None, pin_memory: object = None, **kwargs: object
-    ) -> Any:
-        return getattr(sys.modules["libdl"], name)(*args, **kwargs)
+    ) -> Tensor:
+        result: Tensor = getattr(sys.modules["libdl"], name)(*args, **kwargs)
+        return result
 
     make.__name__ = make.__qualname__ = name
     return make

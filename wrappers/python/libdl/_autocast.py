@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Autocast: products in 16 bits, losses in float32."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import warnings
@@ -145,7 +144,7 @@ class autocast(_Mode):
             return False
         return True
 
-    def _again(self) -> Any:
+    def _again(self) -> autocast:
         instance = object.__new__(type(self))
         instance.__dict__.update(self.__dict__)
         return instance

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Backward passes as Python begins them: what they are given, and hooks that watch a whole pass."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from . import _C
 from ._C import Tensor
 from ._overrides import of_values
+
+if TYPE_CHECKING:
+    from .autograd.graph import Node
+
+R = TypeVar("R")
 
 # -- edges in place of tensors ---------------------------------------------------------------------
 
@@ -42,7 +46,7 @@ def tensor_of(value: Any) -> Any:
     return tensor
 
 
-def tensors_of(values: Any) -> Any:
+def tensors_of(values: Any) -> tuple[Any, ...]:
     """A tensor or edge, or a sequence of them, as a tuple of tensors."""
     if values is None:
         return ()
@@ -62,7 +66,7 @@ _local = _Local()
 watches = 0  # how many MultiGradHooks exist; without one, passes are _C's functions alone
 
 
-def to_inputs(run: Callable[..., Any], *args: object) -> Any:
+def to_inputs(run: Callable[..., R], *args: object) -> R:
     """run(*args), a pass that goes to chosen inputs only."""
     before, _local.to_inputs = _local.to_inputs, True
     try:
@@ -82,7 +86,7 @@ def backward(outputs: object, gradients: object, inputs: object, *options: bool)
         _C.backward(outputs, gradients, inputs, *options)
 
 
-def grad(outputs: object, inputs: object, gradients: object, *options: bool) -> Any:
+def grad(outputs: object, inputs: object, gradients: object, *options: bool) -> tuple[Tensor, ...]:
     """_C.grad, seen by Watches."""
     with _running(outputs, inputs):
         return _C.grad(outputs, inputs, gradients, *options)
@@ -123,7 +127,7 @@ class _Pass:
         return self._reached
 
 
-def _node_of(x: Tensor) -> Any:
+def _node_of(x: Tensor) -> Node:
     return of_values(_C.gradient_edge, x)[0]
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives and integrals of sampled functions, in the ways that PyTorch calls them."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ __all__ = ["gradient", "trapz"]
 
 
 @overridable
-def trapz(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """See trapezoid."""
     return f.trapezoid(y, x, dx=dx, dim=dim)
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+
 
 from ._C import Tensor
 from ._creation import tensor
@@ -47,7 +48,9 @@ def _check_not_implemented(cond: object, message: object = None) -> None:
     _check_with(NotImplementedError, cond, message)
 
 
-def _check_is_size(i: Any, message: Any = None, *, max: Any = None) -> None:
+def _check_is_size(
+    i: int, message: Callable[[], str] | None = None, *, max: int | None = None
+) -> None:
     """Raises a RuntimeError unless the number is a size, and at most max."""
     _check(bool(i >= 0) and (max is None or bool(i <= max)), message)
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convolutions, whose padding may be given as a word."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -16,7 +15,14 @@ __all__ = ["conv1d", "conv2d", "conv3d"]
 Sizes = int | Sequence[int]
 
 
-def _padding(op: str, dims: int, weight: Tensor, stride: Any, padding: str, dilation: Any) -> Any:
+def _padding(
+    op: str,
+    dims: int,
+    weight: Tensor,
+    stride: int | Sequence[int],
+    padding: str,
+    dilation: int | Sequence[int],
+) -> Any:
     """The numbers that a word means; of an odd sum the larger half comes after."""
     if padding == "valid":
         return 0

@@ -16,9 +16,10 @@ from ._modes import get_default_dtype
 from ._types import (
     DeviceLike,
     DtypeLike,
+    Number,
     bool_,
-    complex64,
     complex128,
+    complex64,
     device as Device,
     dtype as Dtype,
     float64,
@@ -200,10 +201,9 @@ def tensor(
             result = tensor(data, dtype=requested, pin_memory=pin_memory)
         return _move(result, None, device).requires_grad_(requires_grad)
     if kind is list or kind is tuple:
-        result = _from_sequence(data, requested)
-        if result is None:
-            result = _from_numbers(_Numbers(data), requested)
-        elif device is None and not pin_memory:
+        plain = _from_sequence(data, requested)
+        result = _from_numbers(_Numbers(data), requested) if plain is None else plain
+        if plain is not None and device is None and not pin_memory:
             if requires_grad:
                 result.requires_grad = True
             return result
@@ -309,7 +309,7 @@ def _is_buffer(obj: Any) -> bool:
     return not (hasattr(obj, "__dlpack__") or hasattr(obj, "__array__"))
 
 
-def _in_buffer(obj: Any) -> Any:
+def _in_buffer(obj: Any) -> Dtype:
     """The dtype of what a buffer says that it holds; bytes else."""
     from . import _types
 
@@ -418,8 +418,8 @@ def _sizes(values: tuple[Any, ...], size: Sequence[int] | None) -> Any:
 @overridable
 def new_empty(
     self: Tensor,
-    *sizes: Any,
-    size: Any = None,
+    *sizes: int | Sequence[int],
+    size: Sequence[int] | None = None,
     dtype: DtypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
@@ -439,8 +439,8 @@ def new_empty(
 @overridable
 def new_zeros(
     self: Tensor,
-    *sizes: Any,
-    size: Any = None,
+    *sizes: int | Sequence[int],
+    size: Sequence[int] | None = None,
     dtype: DtypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
@@ -465,8 +465,8 @@ def new_zeros(
 @overridable
 def new_ones(
     self: Tensor,
-    *sizes: Any,
-    size: Any = None,
+    *sizes: int | Sequence[int],
+    size: Sequence[int] | None = None,
     dtype: DtypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
@@ -495,7 +495,7 @@ def new_ones(
 def new_full(
     self: Tensor,
     size: Sequence[int],
-    fill_value: Any,
+    fill_value: Number,
     *,
     dtype: DtypeLike | None = None,
     device: DeviceLike | None = None,
@@ -544,7 +544,7 @@ assert complex64.is_complex
 
 @overridable
 def scalar_tensor(
-    s: Any,
+    s: Number,
     *,
     dtype: Dtype | None = None,
     device: DeviceLike | None = None,

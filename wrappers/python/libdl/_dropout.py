@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dropout under its names in torch's top namespace. One that drops nothing returns its input."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from typing import Any
 
 from . import _C, _functions
 from ._C import Tensor, overridable
@@ -21,7 +19,7 @@ def drops_nothing(input: Tensor, p: float, training: bool) -> bool:
 
 
 @overridable
-def dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> Tensor:
+def dropout(input: Tensor, p: float, train: bool, *, out: Tensor | None = None) -> Tensor:
     """Elements set to zero with probability p, the others divided by 1 - p."""
     if out is None and drops_nothing(input, p, train):
         return input
@@ -29,7 +27,7 @@ def dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> Tensor:
 
 
 @overridable
-def feature_dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> Tensor:
+def feature_dropout(input: Tensor, p: float, train: bool, *, out: Tensor | None = None) -> Tensor:
     """Whole channels of [n, c, ...] set to zero with probability p, the others divided by 1 - p."""
     if out is None and drops_nothing(input, p, train):
         return input
@@ -37,7 +35,7 @@ def feature_dropout(input: Tensor, p: float, train: bool, *, out: Any = None) ->
 
 
 @overridable
-def alpha_dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> Tensor:
+def alpha_dropout(input: Tensor, p: float, train: bool, *, out: Tensor | None = None) -> Tensor:
     """Elements set to selu's limit with probability p; mean 0 and variance 1 stay what they are."""
     if out is None and drops_nothing(input, p, train):
         return input
@@ -45,7 +43,9 @@ def alpha_dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> T
 
 
 @overridable
-def feature_alpha_dropout(input: Tensor, p: float, train: bool, *, out: Any = None) -> Tensor:
+def feature_alpha_dropout(
+    input: Tensor, p: float, train: bool, *, out: Tensor | None = None
+) -> Tensor:
     """alpha_dropout of whole channels of [n, c, ...]: mean 0 and variance 1 stay what they are."""
     if out is None and drops_nothing(input, p, train):
         return input

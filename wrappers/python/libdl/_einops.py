@@ -11,13 +11,16 @@ import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._C import Tensor
 from ._creation import from_numpy
 from ._functions import cat, stack
 from ._overloads import arange
 from .functional import einsum
+
+if TYPE_CHECKING:
+    import numpy
 
 # The module of einops with the class AbstractBackend.
 _REGISTRY = "einops._backends"
@@ -31,11 +34,11 @@ class _Backend:
     def is_appropriate_type(self, tensor: object) -> bool:
         return isinstance(tensor, Tensor)
 
-    def from_numpy(self, x: Any) -> Tensor:
+    def from_numpy(self, x: numpy.ndarray) -> Tensor:
         result: Tensor = from_numpy(x)
         return result
 
-    def to_numpy(self, x: Tensor) -> Any:
+    def to_numpy(self, x: Tensor) -> numpy.ndarray:
         return x.detach().cpu().numpy()
 
     def arange(self, start: int, stop: int) -> Tensor:

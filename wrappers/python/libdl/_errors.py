@@ -2,7 +2,6 @@
 """The exceptions. All are RuntimeErrors, as in PyTorch, and also of the type that Python's own
 libraries would raise."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from . import _C

@@ -8,10 +8,13 @@ for all, or a list of numbers or tensors, one for each."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._C import Tensor
 from ._types import DtypeLike
+
+if TYPE_CHECKING:
+    from ._types import Number
 
 _UNARY = (
     "abs",
@@ -80,7 +83,7 @@ def _each(function: str, partner: object, count: int, name: str) -> Sequence[Any
     return partner
 
 
-def _finish(tensors: Sequence[Tensor], results: Iterator[Any], in_place: bool) -> Any:
+def _finish(tensors: Sequence[Tensor], results: Iterator[Any], in_place: bool) -> Sequence[Tensor]:
     done = tuple(results)
     return tensors if in_place else done
 
@@ -88,7 +91,7 @@ def _finish(tensors: Sequence[Tensor], results: Iterator[Any], in_place: bool) -
 def _unary(name: str, in_place: bool) -> Callable[..., Any]:
     method, function = name + "_" * in_place, f"_foreach_{name}{'_' * in_place}"
 
-    def call(self: Any) -> Any:
+    def call(self: Sequence[Tensor]) -> Sequence[Tensor]:
         listed = _listed(function, self)
         return _finish(self, (getattr(x, method)() for x in listed), in_place)
 
@@ -99,7 +102,7 @@ def _binary(name: str, in_place: bool, scaled: bool = False) -> Callable[..., An
     method = _SPELLED.get(name, name) + "_" * in_place
     function = f"_foreach_{name}{'_' * in_place}"
 
-    def call(self: Any, *others: Any, alpha: Any = 1, **named: Any) -> Any:
+    def call(self: Any, *others: Any, alpha: Any = 1, **named: Any) -> Sequence[Tensor]:
         arguments = [*others, *(named.pop(key) for key in _PARTNERS if key in named)]
         if named or len(arguments) != 1 or (alpha != 1 and not scaled):
             raise TypeError(f"{function}: wanted a list of tensors and one partner, other")
@@ -117,7 +120,14 @@ def _binary(name: str, in_place: bool, scaled: bool = False) -> Callable[..., An
 def _ternary(name: str, in_place: bool) -> Callable[..., Any]:
     method, function = name + "_" * in_place, f"_foreach_{name}{'_' * in_place}"
 
-    def call(self: Any, tensor1: Any, tensor2: Any, value: Any = 1, *, scalars: Any = None) -> Any:
+    def call(
+        self: Sequence[Tensor],
+        tensor1: Sequence[Tensor],
+        tensor2: Sequence[Tensor],
+        value: Number | Sequence[Number] | Tensor = 1,
+        *,
+        scalars: Sequence[Number] | Tensor | None = None,
+    ) -> Sequence[Tensor]:
         listed = _listed(function, self)
         factors = value if scalars is None else scalars
         if isinstance(factors, Tensor):
@@ -137,7 +147,13 @@ def _ternary(name: str, in_place: bool) -> Callable[..., Any]:
 def _lerp(in_place: bool) -> Callable[..., Any]:
     method, function = "lerp" + "_" * in_place, f"_foreach_lerp{'_' * in_place}"
 
-    def call(self: Any, tensors1: Any, weight: Any = None, *, weights: Any = None) -> Any:
+    def call(
+        self: Sequence[Tensor],
+        tensors1: Sequence[Tensor],
+        weight: Number | Sequence[Tensor] | Sequence[Number] | None = None,
+        *,
+        weights: Number | Sequence[Tensor] | Sequence[Number] | None = None,
+    ) -> Sequence[Tensor]:
         listed, weight = _listed(function, self), weights if weight is None else weight
         rows = zip(
             listed,
@@ -150,25 +166,29 @@ def _lerp(in_place: bool) -> Callable[..., Any]:
     return call
 
 
-def _foreach_norm(self: Any, ord: Any = 2, dtype: DtypeLike | None = None) -> tuple[Tensor, ...]:
+def _foreach_norm(
+    self: Sequence[Tensor], ord: float = 2, dtype: DtypeLike | None = None
+) -> tuple[Tensor, ...]:
     from .linalg import vector_norm
 
     return tuple(vector_norm(x, ord, dtype=dtype) for x in _listed("_foreach_norm", self))
 
 
-def _foreach_max(self: Any) -> tuple[Tensor, ...]:
+def _foreach_max(self: Sequence[Tensor]) -> tuple[Tensor, ...]:
     return tuple(x.max() for x in _listed("_foreach_max", self))
 
 
-def _foreach_clone(self: Any) -> tuple[Tensor, ...]:
+def _foreach_clone(self: Sequence[Tensor]) -> tuple[Tensor, ...]:
     return tuple(x.clone() for x in _listed("_foreach_clone", self))
 
 
-def _foreach_zero_(self: Any) -> Any:
+def _foreach_zero_(self: Sequence[Tensor]) -> Sequence[Tensor]:
     return _finish(self, (x.zero_() for x in _listed("_foreach_zero_", self)), True)
 
 
-def _foreach_copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+def _foreach_copy_(
+    self: Sequence[Tensor], src: Sequence[Tensor], non_blocking: bool = False
+) -> Sequence[Tensor]:
     listed, sources = _listed("_foreach_copy_", self), _listed("_foreach_copy_", src, "src")
     pairs = zip(listed, _each("_foreach_copy_", sources, len(listed), "src"), strict=True)
     return _finish(self, (x.copy_(y, non_blocking) for x, y in pairs), True)

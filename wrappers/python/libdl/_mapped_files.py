@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import mmap
 import os
-from typing import Any
 
 from . import _C
 from ._C import Tensor
@@ -15,7 +14,7 @@ from ._functions import empty
 from ._types import DeviceLike, DtypeLike, device as Device, uint8
 
 
-def mapped(filename: Any, shared: bool, nbytes: int, function: str) -> Tensor:
+def mapped(filename: str, shared: bool, nbytes: int, function: str) -> Tensor:
     """The file's first bytes, writable.
 
     Arguments:
@@ -52,7 +51,7 @@ def mapped(filename: Any, shared: bool, nbytes: int, function: str) -> Tensor:
 
 
 def from_file(
-    filename: Any,
+    filename: str,
     shared: bool | None = None,
     size: int | None = 0,
     *,

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Products of vectors and matrices under further names."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from . import _functions as f

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
@@ -150,7 +150,7 @@ def complete(module: ModuleType, name: str) -> None:
     names.setdefault("__dir__", public(name))
 
 
-def _of_words(module: str) -> Any:
+def _of_words(module: str) -> ModuleType:
     """A module beside the tables of words, which stand on everything else: not imported before."""
     return importlib.import_module(f"libdl._named_only.{module}")
 
@@ -159,7 +159,9 @@ class _Finder:
     """Finds the package's modules: those with a file, and those that a table of names describes."""
 
     @staticmethod
-    def find_spec(fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+    def find_spec(
+        fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         if not fullname.startswith("libdl."):
             return None
         spec = PathFinder.find_spec(fullname, path, target)

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The modes of a thread: recording, inference mode, the default dtype."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from . import _C
 from ._types import DtypeLike, dtype, float64
@@ -59,10 +58,10 @@ class _Mode:
 
         return guarded  # type: ignore[return-value]
 
-    def _again(self) -> Any:
+    def _again(self) -> Self:
         return type(self)()
 
-    def clone(self) -> Any:
+    def clone(self) -> Self:
         """Another one like it."""
         return self._again()
 
@@ -109,10 +108,10 @@ class set_grad_enabled(_Mode):
         _C.set_grad_enabled(self._before)
         return super().__call__(function)
 
-    def _again(self) -> Any:
+    def _again(self) -> set_grad_enabled:
         return set_grad_enabled(self.mode)
 
-    def clone(self) -> Any:
+    def clone(self) -> set_grad_enabled:
         """Another one like it; unlike the first, it changes nothing before it is entered."""
         before = _C.grad_enabled()
         result = set_grad_enabled(self.mode)
@@ -148,7 +147,7 @@ class inference_mode(_Mode):
     def __init__(self, mode: Any = True) -> None:
         self.mode = bool(mode)
 
-    def _again(self) -> Any:
+    def _again(self) -> inference_mode:
         return inference_mode(self.mode)
 
     def __enter__(self) -> None:
@@ -166,7 +165,7 @@ class set_multithreading_enabled(_Mode):
     def __init__(self, mode: bool) -> None:
         self.mode = mode
 
-    def _again(self) -> Any:
+    def _again(self) -> set_multithreading_enabled:
         return set_multithreading_enabled(self.mode)
 
     def __enter__(self) -> None:
@@ -183,7 +182,7 @@ class check_copies(_Mode):
     def __init__(self, mode: bool = True) -> None:
         self._mode = mode
 
-    def _again(self) -> Any:
+    def _again(self) -> check_copies:
         return check_copies(self._mode)
 
     def __enter__(self) -> None:

@@ -7,7 +7,7 @@ orthogonal, in all disjoint pairs of columns at once. It is accurate to a few ul
 meant for small matrices: it costs about ten products of the matrix with itself.
 """
 
-# mypy: disable-error-code="no-any-return, no-untyped-call"
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from ._C import Tensor
 from ._creation import tensor
 from ._vmap_levels import needs_loop
 from ._modes import no_grad
-from ._types import DtypeLike, complex128, float64
+from ._types import DtypeLike, complex128, dtype, float64
 from .autograd.function import Function, once_differentiable
 
 MOST_SWEEPS = 60
@@ -131,7 +131,7 @@ def _inverse(s: Tensor) -> Tensor:
     return _functions.where(s > 0, 1 / s, 0.0)
 
 
-def _real_dtype(x: Tensor) -> Any:
+def _real_dtype(x: Tensor) -> dtype:
     return x.real.dtype if x.is_complex() else x.dtype
 
 

@@ -3,17 +3,20 @@
 
 And the in-place methods of functions composed in Python."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from . import _C
 from ._C import Tensor, overridable
 from ._errors import AutogradError, DtypeError, ShapeError
 
+R = TypeVar("R")
+P = TypeVar("P", bound=tuple[Tensor, Tensor])
 
-def write(into: Any, arguments: tuple[Any, ...], *out: Tensor) -> Any:
+
+def write(into: Callable[..., R], arguments: tuple[Any, ...], *out: Tensor) -> R:
     """into(*arguments, *out); an empty out of another shape is resized first."""
     try:
         return into(*arguments, *out)
@@ -23,7 +26,9 @@ def write(into: Any, arguments: tuple[Any, ...], *out: Tensor) -> Any:
     return write(into, arguments, *out)
 
 
-def write_leaf(into: object, arguments: tuple[Any, ...], out: Tensor, requires_grad: bool) -> Any:
+def write_leaf(
+    into: Callable[..., Tensor], arguments: tuple[Any, ...], out: Tensor, requires_grad: bool
+) -> Tensor:
     """The same for creation functions: out requires grad if that was requested."""
     if requires_grad and not (out.is_floating_point() or out.is_complex()):
         out.requires_grad_()  # raises before out is written
@@ -60,7 +65,7 @@ def copied(result: Tensor, out: Tensor | None) -> Tensor:
     return write(_C.mul_into, (result, 1), out)
 
 
-def both_copied(name: str, argument: int, values: Any, out: tuple[Tensor, Tensor]) -> Any:
+def both_copied(name: str, argument: int, values: P, out: tuple[Tensor, Tensor]) -> P:
     """A named pair of results made without out, in the two tensors of out; both are checked before
     either is written."""
     if _C.grad_enabled() and any(x.requires_grad for x in (*values, *out)):
@@ -77,10 +82,11 @@ def both_copied(name: str, argument: int, values: Any, out: tuple[Tensor, Tensor
         if place.shape != value.shape:
             resize(place, list(value.shape))
         place.copy_(value)
-    return type(values)(*out)
+    kind: Callable[..., P] = type(values)
+    return kind(*out)
 
 
-def in_place(function: Any) -> Any:
+def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The method that writes what the function returns. While it is recorded the function reads a
     copy, because backward needs the old elements."""
 

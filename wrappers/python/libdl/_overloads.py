@@ -4,8 +4,8 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _C, _functions, return_types
 from ._C import Overridden, Tensor, overridable
@@ -46,7 +46,7 @@ _WITH_OUT = {
 }
 
 
-def _extremum(name: str) -> Any:
+def _extremum(name: str) -> Callable[..., Any]:
     whole, along, pairwise = (
         getattr(_C, name),
         getattr(_C, f"{name}_dim"),
@@ -133,7 +133,9 @@ else:
 
 
 @overridable
-def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+def split(
+    tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
     try:
         if isinstance(split_size_or_sections, int):
             return _C.split(tensor, split_size_or_sections, dim)
@@ -144,14 +146,16 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
 
 
 @overridable
-def _split_method(self: Tensor, split_size: object, dim: int = 0) -> tuple[Tensor, ...]:
+def _split_method(
+    self: Tensor, split_size: int | Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
     return split(self, split_size, dim)
 
 
 @overridable
 def repeat_interleave(
     input: Tensor | None = None,
-    repeats: Any = None,
+    repeats: int | Tensor | None = None,
     dim: int | None = None,
     *,
     axis: int | None = None,
@@ -185,7 +189,7 @@ def _repeated_places(repeats: Any, output_size: int | None) -> Tensor:
     return repeat_interleave(places, repeats, 0, output_size=output_size)
 
 
-def _repeat_interleave(input: Tensor, repeats: Any, dim: int | None) -> Tensor:
+def _repeat_interleave(input: Tensor, repeats: int | Tensor, dim: int | None) -> Tensor:
     if not isinstance(repeats, Tensor):
         return _C.repeat_interleave(input, repeats, dim)
     if repeats.ndim > 1 or repeats.dtype.name not in ("int64", "int32"):
@@ -196,7 +200,7 @@ def _repeat_interleave(input: Tensor, repeats: Any, dim: int | None) -> Tensor:
     if input.ndim == 0 and dim is not None:
         return _C.repeat_interleave(input, 0, dim)  # raises
     if repeats.numel() == 1:
-        return _C.repeat_interleave(input, repeats.item(), dim)
+        return _C.repeat_interleave(input, int(repeats.item()), dim)
     rows = _C.flatten(input, 0, -1) if dim is None else input
     return _C.index_select(rows, dim or 0, _repeated(rows, repeats.tolist(), dim or 0))
 
@@ -216,12 +220,12 @@ def _repeated(rows: Tensor, counts: list[int], dim: int) -> Tensor:
 @overridable
 def norm(
     input: Tensor,
-    p: Any = 2,
-    dim: Any = None,
+    p: float | str | None = 2,
+    dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     dtype: DtypeLike | None = None,
     *,
-    axis: Any = None,
+    axis: int | Sequence[int] | None = None,
     keepdims: bool | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -317,7 +321,7 @@ def randint(
     *bounds: Any,
     low: int | None = None,
     high: int | None = None,
-    size: Any = None,
+    size: Sequence[int] | None = None,
     generator: Generator | None = None,
     out: Tensor | None = None,
     dtype: DtypeLike | None = None,
@@ -369,17 +373,17 @@ def scatter(
     input: Tensor,
     dim: int,
     index: Tensor,
-    src: Any = None,
+    src: Tensor | Number | None = None,
     *,
-    value: Any = None,
+    value: Number | None = None,
     reduce: str | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
     try:
-        src = value if src is None else src
+        source: Any = value if src is None else src
         if out is not None:
-            return write(_C.scatter_into, (input, dim, index, src, reduce), out)
-        return _C.scatter(input, dim, index, src, reduce)
+            return write(_C.scatter_into, (input, dim, index, source, reduce), out)
+        return _C.scatter(input, dim, index, source, reduce)
     except Error as error:
         rename_error(error, "scatter", "scatter", {"dst": (6, "out")})
         raise
@@ -411,14 +415,28 @@ def where(
     condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None
 ) -> Tensor: ...
 @overridable
-def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
+def where(
+    condition: Tensor,
+    input: Any = None,
+    other: Any = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor | tuple[Tensor, ...]:
     if input is None and other is None:
         return _nonzero(condition, as_tuple=True)
     return _functions.where(condition, input, other, out=out)
 
 
+@overload
+def _nonzero(
+    input: Tensor, *, as_tuple: Literal[False] = False, out: Tensor | None = None
+) -> Tensor: ...
+@overload
+def _nonzero(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
 @overridable
-def _nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
+def _nonzero(
+    input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None
+) -> Tensor | tuple[Tensor, ...]:
     if as_tuple:
         if input.ndim == 0:
             input = input.unsqueeze(0)
@@ -451,12 +469,12 @@ def kthvalue(
 
 
 @overridable
-def _where_method(self: Tensor, condition: Tensor, other: Any) -> Any:
+def _where_method(self: Tensor, condition: Tensor, other: Tensor | Number) -> Tensor:
     """The elements of the tensor where the condition holds, else those of other."""
     return _functions.where(condition, self, other)
 
 
-def _var_like(name: str) -> Any:
+def _var_like(name: str) -> Callable[..., Tensor]:
     generated = getattr(_functions, name)
     low, low_into = getattr(_C, name), getattr(_C, f"{name}_into")
 
@@ -495,7 +513,9 @@ var = _var_like("var")
 std = _var_like("std")
 
 
-def _document(function: Any, name: str, text: str | None, method: bool = False) -> None:
+def _document(
+    function: Callable[..., Any], name: str, text: str | None, method: bool = False
+) -> None:
     function.__name__ = function.__qualname__ = name
     if text:
         function.__doc__ = text

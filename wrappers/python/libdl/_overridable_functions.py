@@ -7,9 +7,12 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._C import Overridable, Tensor, attribute
+
+if TYPE_CHECKING:
+    from inspect import Signature
 
 # Not seen by modes in PyTorch either: settings, files, questions about objects.
 UNSEEN = {
@@ -101,7 +104,7 @@ class Shown(NamedTuple):
 
 
 @functools.lru_cache(maxsize=2048)
-def signature_of(func: Any) -> Any:
+def signature_of(func: Callable[..., Any]) -> Signature:
     """That of an overridable function."""
     import inspect
 
@@ -175,13 +178,17 @@ def of_c() -> dict[str, Any]:
     }
 
 
-def as_seen(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def as_seen(
+    func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments with which PyTorch shows the call."""
     shown = functions().get(func)
     return _filled(func, args, kwargs) if shown is not None and shown.filled else (args, kwargs)
 
 
-def instead(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def instead(
+    func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Callable[..., Any], dict[str, Any]] | None:
     """What PyTorch calls where the call asks for indices, and its arguments by name; or None."""
     shown = functions().get(func)
     if shown is None or shown.indexed is None:
@@ -194,14 +201,16 @@ def instead(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return shown.indexed, value
 
 
-def _given(func: Any, args: Any, kwargs: Any) -> dict[str, Any] | None:
+def _given(func: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any] | None:
     try:
         return dict(signature_of(func).bind(*args, **kwargs).arguments)
     except TypeError:
         return None  # the function itself will say what is wrong
 
 
-def _filled(func: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _filled(
+    func: Callable[..., Any], args: Any, kwargs: Any
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Required arguments by position, the others by name with their defaults; what PyTorch does not
     have (keyword-only here) only if it was given."""
     value = _given(func, args, kwargs)

@@ -21,6 +21,7 @@ from ._C import Overridable, Tensor, overridable
 from ._errors import rename_error
 
 F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
 
 
 def operator(direct: tuple[Any, ...] | None, renamed: tuple[Any, ...] | None) -> Callable[[F], F]:
@@ -116,7 +117,11 @@ def through_mode(
 
 
 def _disabled_torch_function_impl(
-    cls: type, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    cls: type,
+    func: Callable[..., Any],
+    types: Iterable[type],
+    args: tuple[Any, ...] = (),
+    kwargs: dict[str, Any] | None = None,
 ) -> Any:
     with DisableTorchFunctionSubclass():
         return func(*args, **(kwargs or {}))
@@ -148,7 +153,11 @@ UNCONVERTED: set[Any] = {vars(Tensor)[name].__get__ for name in ("_base", "grad"
 
 
 def _torch_function(
-    cls: type[Tensor], func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    cls: type[Tensor],
+    func: Callable[..., Any],
+    types: Iterable[type],
+    args: Any = (),
+    kwargs: Any = None,
 ) -> Any:
     """The default that subclasses inherit: runs the operator, and returns objects of the class."""
     if not all(issubclass(cls, kind) for kind in types):
@@ -179,7 +188,7 @@ def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     return sorted(results, key=lambda value: type(value) in SAMPLES)
 
 
-def of_values(function: Callable[..., Any], *args: object, **options: object) -> Any:
+def of_values(function: Callable[..., R], *args: object, **options: object) -> R:
     """What no class carries out instead, a step or a place in the graph: the function of tensors as
     they are. Those of a batch still raise."""
     try:
@@ -244,7 +253,7 @@ _C.register("dispatch", dispatch)
 
 
 @functools.lru_cache(maxsize=2048)
-def _positions(func: Any) -> tuple[str, ...]:
+def _positions(func: Callable[..., Any]) -> tuple[str, ...]:
     """The names of the parameters that may be given by position."""
     from ._overridable_functions import signature_of
 
@@ -256,7 +265,9 @@ def _positions(func: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def by_position(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def by_position(
+    func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The same arguments, by position as far as that goes."""
     left, positional = dict(kwargs), list(args)
     for name in _positions(func)[len(args) :]:
@@ -327,7 +338,7 @@ _METHODS = {
 }
 
 
-def method_of(operator: Any) -> Any:
+def method_of(operator: Callable[..., Any]) -> Callable[..., Any]:
     """Tensor.add for Tensor.__add__; operators without a method of the name stay as they are."""
     name = _METHODS.get(operator.__name__)
     return operator if name is None else getattr(Tensor, name, operator)
@@ -341,7 +352,7 @@ def own_methods(functions: dict[str, Any]) -> None:
             setattr(Tensor, name, own_function(shared, name, "libdl", f"Tensor.{name}"))
 
 
-def own_function(shared: Any, name: str, module: str, qualified: str = "") -> Any:
+def own_function(shared: Any, name: str, module: str, qualified: str = "") -> Overridable:
     """The same function as an object of its own, for a class or mode to tell the names apart."""
     inner = shared.__wrapped__
     result = FunctionType(

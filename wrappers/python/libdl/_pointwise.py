@@ -2,7 +2,6 @@
 """Elementwise functions and fills in the ways that Python alone has: other orders of arguments,
 named results, in-place methods."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -28,13 +27,13 @@ def positive(input: Tensor) -> Tensor:
 
 
 @overridable
-def rsub(input: Tensor, other: Any, *, alpha: Number = 1) -> Tensor:
+def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """other - alpha * input."""
     return _C.sub(other, input, alpha)
 
 
 @overridable
-def _float_power_(self: Tensor, exponent: object) -> Tensor:
+def _float_power_(self: Tensor, exponent: Tensor | Number) -> Tensor:
     """In place: see float_power. Tensors of other dtypes than its result's raise."""
     expected = complex128 if self.is_complex() or _is_complex(exponent) else float64
     if self.dtype is not expected:
@@ -47,7 +46,7 @@ def _is_complex(x: object) -> bool:
 
 
 @overridable
-def fill(input: Tensor, value: Any) -> Tensor:
+def fill(input: Tensor, value: Tensor | Number) -> Tensor:
     """A tensor of input's shape and dtype that holds value, a number or 0-d tensor, everywhere."""
     if isinstance(value, Tensor) and value.ndim:
         raise ShapeError(f"fill: argument 2 (value) has shape {list(value.shape)}, wanted 0-d")
@@ -67,7 +66,7 @@ def _polygamma(self: Tensor, n: int) -> Tensor:
 
 
 @overridable
-def frexp(input: Tensor, *, out: Any = None) -> Any:
+def frexp(input: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> return_types.frexp:
     """mantissa, of size 1/2 to 1, and exponent, int32, with input = mantissa * 2^exponent; of 0,
     infinity and NaN they are input and 0. The gradient is that of a division by 2^exponent."""
     mantissa, exponent = _C.frexp(input)
@@ -90,11 +89,12 @@ def _nextafter_(self: Tensor, other: Tensor) -> Tensor:
 
 @overridable
 def _random_(
-    self: Tensor, *bounds: int, generator: Generator | None = None, **named: object
+    self: Tensor, *bounds: int, generator: Generator | None = None, **named: int | None
 ) -> Tensor:
     """Overwrites the tensor with uniform integers: random_(), random_(to), random_(from, to).
     Without bounds they go up to what the dtype holds exactly."""
-    low, high = named.get("from", 0), named.get("to")
+    low: int | None = named.get("from", 0)
+    high = named.get("to")
     if len(bounds) == 1 and high is None:
         high = bounds[0]
     elif bounds:
@@ -116,7 +116,7 @@ def _random_(
 
 
 @overridable
-def _fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+def _fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tensor:
     """Writes a number to the elements whose indices are all equal; wrap: of a tall matrix, begins
     anew below each square."""
     if self.ndim < 2 or (self.ndim > 2 and len(set(self.shape)) > 1):

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The default generator, and libdl.normal: samples of normal distributions."""
 
-# mypy: disable-error-code="no-any-return, no-untyped-call"
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,7 +24,7 @@ def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tens
     return logarithms.softmax(-1).to(dtype=input.dtype)
 
 
-def manual_seed(seed: Any) -> Generator:
+def manual_seed(seed: int) -> Generator:
     """Seeds the default generator: the same seed gives the same bits on every device. Whatever
     int() accepts is a seed, as in PyTorch.
 
@@ -127,7 +126,7 @@ def _of_tensors(mean: Any, std: Any, generator: Generator | None, out: Tensor | 
 
 
 @functools.cache
-def _constant() -> Any:
+def _constant() -> Callable[..., Tensor]:
     from .autograd.function import Function
 
     class Constant(Function):
@@ -139,7 +138,7 @@ def _constant() -> Any:
             return value.clone()
 
         @staticmethod
-        def backward(ctx: Any, gradient: Tensor) -> Any:
+        def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
             return None, *(
                 zeros(size, dtype=dtype, device=device) for size, dtype, device in ctx.places
             )

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensors made of rules: ranges with their end, orders in memory."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import builtins

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recurrent networks, which have one name for sequences of one length and for packed ones."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -3,10 +3,9 @@
 that was read with sparse=True. They are always coalesced, and every operator takes them as
 matrices."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _C, _functions
@@ -92,7 +91,7 @@ def dense_dim(self: Tensor) -> int:
 def sparse_coo_tensor(
     indices: Any,
     values: Any,
-    size: Any = None,
+    size: Sequence[int] | None = None,
     *,
     dtype: Dtype | None = None,
     device: DeviceLike | None = None,
@@ -146,4 +145,4 @@ def _layout(self: Tensor) -> layout:
 for _method in (coalesce, is_coalesced, indices, values, _nnz, to_dense, sparse_dim, dense_dim):
     setattr(Tensor, _method.__name__, _method)
 Tensor._indices, Tensor._values = indices, values  # type: ignore[method-assign]
-Tensor.layout = attribute(_layout)
+Tensor.layout = attribute(_layout)  # type: ignore[assignment]

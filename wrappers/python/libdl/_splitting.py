@@ -4,7 +4,7 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _C, _functions as f, _overloads as o
@@ -38,11 +38,11 @@ def _split_by(function: Any, input: Tensor, parts: object, *dim: int) -> tuple[T
 @overridable
 def tensor_split(
     input: Tensor,
-    indices_or_sections: Any = None,
+    indices_or_sections: int | Sequence[int] | Tensor | None = None,
     dim: int = 0,
     *,
-    sections: Any = None,
-    indices: Any = None,
+    sections: int | None = None,
+    indices: Sequence[int] | None = None,
 ) -> tuple[Tensor, ...]:
     """Views of equal parts, the first ones larger by one where needed; or parts between indices."""
     parts = _given("tensor_split", indices_or_sections, sections, indices)
@@ -59,7 +59,7 @@ def _given(function: str, *parts: object) -> Any:
     return results[0]
 
 
-def _splitter(name: str, along: str) -> Any:
+def _splitter(name: str, along: str) -> Callable[..., tuple[Tensor, ...]]:
     """hsplit and its like."""
 
     @overridable
@@ -68,7 +68,7 @@ def _splitter(name: str, along: str) -> Any:
         indices_or_sections: object = None,
         *,
         sections: object = None,
-        indices: Any = None,
+        indices: Sequence[int] | None = None,
     ) -> tuple[Tensor, ...]:
         return _split_by(split, input, _given(name, indices_or_sections, sections, indices))
 

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from . import _C, _functions as f, return_types
 from ._C import Tensor, overridable
@@ -33,14 +33,38 @@ __all__ = [
 # -- what the order tells --------------------------------------------------------------------------
 
 
-def _median_like(name: str) -> Any:
+if TYPE_CHECKING:
+
+    class _MedianLike(Protocol):
+        """The types of median and nanmedian."""
+
+        __name__: str
+
+        @overload
+        def __call__(self, input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+        @overload
+        def __call__(
+            self,
+            input: Tensor,
+            dim: int,
+            keepdim: bool = False,
+            *,
+            out: tuple[Tensor, Tensor] | None = None,
+        ) -> ValuesIndices: ...
+
+
+def _median_like(name: str) -> _MedianLike:
     whole, along = getattr(_C, name), getattr(_C, f"{name}_dim")
     whole_into, pair = getattr(_C, f"{name}_into"), getattr(return_types, name)
 
     @overridable
     def median(
-        input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Any = None
-    ) -> Any:
+        input: Tensor,
+        dim: int | None = None,
+        keepdim: bool = False,
+        *,
+        out: Any = None,
+    ) -> Tensor | ValuesIndices:
         try:
             if dim is None:
                 return whole(input) if out is None else write(whole_into, (input,), out)
@@ -52,7 +76,7 @@ def _median_like(name: str) -> Any:
 
     median.__name__ = median.__qualname__ = name
     median.__doc__ = FUNCTIONS[name]
-    return median
+    return median  # type: ignore[return-value]
 
 
 median = _median_like("median")
@@ -74,7 +98,7 @@ def mode(
 @overridable
 def quantile(
     input: Tensor,
-    q: Any,
+    q: float | Tensor,
     dim: int | None = None,
     keepdim: bool = False,
     *,
@@ -88,7 +112,7 @@ def quantile(
 @overridable
 def nanquantile(
     input: Tensor,
-    q: Any,
+    q: float | Tensor,
     dim: int | None = None,
     keepdim: bool = False,
     *,
@@ -102,7 +126,7 @@ def nanquantile(
 # -- pairs ---------------------------------------------------------------------------------------
 
 
-def _with_mean(name: str) -> Any:
+def _with_mean(name: str) -> Callable[..., tuple[Tensor, Tensor]]:
     generated = getattr(f, name)
 
     @overridable
@@ -136,7 +160,7 @@ def aminmax(
     dim: int | None = None,
     keepdim: bool = False,
     out: tuple[Tensor, Tensor] | None = None,
-) -> Any:
+) -> return_types.aminmax:
     dim = one_or_none("aminmax", 2, dim, input)
     result = return_types.aminmax(*f.aminmax(input, dim=dim, keepdim=keepdim))
     return result if out is None else both_copied("aminmax", 4, result, out)
@@ -184,13 +208,13 @@ def _points(function: str, input: Tensor) -> Tensor:
 @overridable
 def histogram(
     input: Tensor,
-    bins: Any,
+    bins: int | Tensor,
     *,
-    range: Any = None,
+    range: Sequence[float] | None = None,
     weight: Tensor | None = None,
     density: bool = False,
-    out: Any = None,
-) -> Any:
+    out: tuple[Tensor, Tensor] | None = None,
+) -> return_types.histogram:
     """How many elements lie in each bin, and the bins' edges. A bin has its left edge, and the last
     one its right edge, too.
 
@@ -218,11 +242,11 @@ def histogram(
 @overridable
 def histogramdd(
     input: Tensor,
-    bins: Any,
+    bins: int | Sequence[int] | Sequence[Tensor],
     range: Sequence[float] | None = None,
     weight: Tensor | None = None,
     density: bool = False,
-) -> Any:
+) -> return_types.histogramdd:
     """histogram of points, [.., dimensions]: counts with a dimension for each coordinate, and a
     tuple of edges. bins is one number, or a list of a number or of edges for each coordinate; range
     holds two numbers for each."""

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Streams and events of a device, under PyTorch's names; exported by libdl.cuda."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from types import TracebackType

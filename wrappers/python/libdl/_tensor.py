@@ -8,7 +8,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _C, _backward_passes, _functions
 from ._C import Overridable, Tensor, attribute, overridable
@@ -19,6 +19,8 @@ from ._backward_passes import tensors_of
 from ._types import (
     DeviceLike,
     DtypeLike,
+    Number,
+    Size,
     bfloat16,
     bool_,
     complex128,
@@ -36,10 +38,15 @@ from ._types import (
     uint8,
 )
 
+if TYPE_CHECKING:
+    from ._tensor_hooks import _Hook
+
+F = TypeVar("F", bound=Callable[..., Any])
+
 METHODS: dict[str, Any] = {}
 
 
-def method(function: Any) -> Any:
+def method(function: F) -> F:
     """A method of Tensor, which classes and modes see unless it is Python's own business."""
     name = function.__name__.removeprefix("m_")
     METHODS[name] = overridable(function) if is_seen_method(name) else function
@@ -49,7 +56,7 @@ def method(function: Any) -> Any:
 # -- metadata --------------------------------------------------------------------------------------
 
 
-def _size(self: Tensor, dim: int | None = None) -> Any:
+def _size(self: Tensor, dim: int | None = None) -> Size | int:
     if dim is None:
         return self.shape
     try:
@@ -64,7 +71,7 @@ _C.register("size_of", _size)
 
 
 @method
-def stride(self: Tensor, dim: int | None = None) -> Any:
+def stride(self: Tensor, dim: int | None = None) -> tuple[int, ...] | int:
     """The strides, in elements, or the stride of one dimension."""
     strides = _C.strides(self)
     return strides if dim is None else strides[_dim(self, dim)]
@@ -157,7 +164,7 @@ _BACKWARD = {"outputs": (1, "self"), "gradients": (2, "gradient"), "inputs": (5,
 
 
 @method
-def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
+def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> _Hook:
     """Calls hook(gradient) when the gradient is computed; its return value replaces it."""
     from ._tensor_hooks import hooked
 
@@ -165,7 +172,7 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
 
 
 @method
-def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> Any:
+def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> Removable:
     """Calls hook(leaf) after a gradient was added to the leaf's .grad; it must return None."""
     if not callable(hook):
         raise TypeError(f"a hook must be callable, found {hook!r}")
@@ -244,7 +251,7 @@ def is_shared(self: Tensor) -> bool:
 # -- conversions -----------------------------------------------------------------------------------
 
 
-def _converter(name: str, dtype: Dtype) -> Any:
+def _converter(name: str, dtype: Dtype) -> Callable[..., Tensor]:
     def convert(self: Tensor, memory_format: object = None) -> Tensor:
         return _in_format(_C.to(self, dtype, None, False, False), self, memory_format)
 
@@ -324,7 +331,9 @@ def m_to(
 
 
 @method
-def m_type(self: Tensor, dtype: DtypeLike | None = None, non_blocking: bool = False) -> Any:
+def m_type(
+    self: Tensor, dtype: DtypeLike | None = None, non_blocking: bool = False
+) -> str | Tensor:
     """The type's name, or the tensor with another dtype."""
     from ._tensor_types import type_name, type_named
 
@@ -410,7 +419,7 @@ def __contains__(self: Tensor, element: object) -> bool:
 
 
 @method
-def __rdiv__(self: Tensor, other: Any) -> Tensor:
+def __rdiv__(self: Tensor, other: Number) -> Tensor:
     return other / self
 
 
@@ -465,7 +474,7 @@ def _is_dual(x: Tensor) -> bool:
     return False
 
 
-def _reshaper(name: str) -> Any:
+def _reshaper(name: str) -> Callable[..., Tensor]:
     def reshape_in_place(self: Tensor, *args: object, **kwargs: object) -> Tensor:
         if self.requires_grad and not self.is_leaf and _C.grad_enabled():
             base = self._base
@@ -575,7 +584,7 @@ def _spanned(x: Tensor) -> Tensor:
 
 
 @method
-def __reduce_ex__(self: Tensor, protocol: object) -> Any:
+def __reduce_ex__(self: Tensor, protocol: object) -> tuple[Any, ...]:
     processes = sys.modules.get("libdl.multiprocessing.reductions")
     if processes is not None and processes.is_starting():
         return processes.Starting(self).__reduce__()
@@ -726,10 +735,10 @@ def install() -> None:
         setattr(Tensor, f"is_{kind}", False)
     Tensor._is_view = overridable(lambda self: self._base is not None)
     setattr(Tensor, "name", None)  # of PyTorch's first releases; a class may have names of its own
-    Tensor.names = attribute(lambda self: (None,) * self.ndim)
+    Tensor.names = attribute(lambda self: (None,) * self.ndim)  # type: ignore[assignment]
     for name in ("grad_dtype", "_backward_hooks"):
         setattr(Tensor, name, _when_used(name))
-    Tensor.output_nr = attribute(
+    Tensor.output_nr = attribute(  # type: ignore[assignment]
         lambda self: 0 if self.is_leaf else of_values(_C.gradient_edge, self)[1]
     )
     Tensor.__module__ = "libdl"

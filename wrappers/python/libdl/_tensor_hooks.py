@@ -31,7 +31,7 @@ def hooked(x: Tensor, hook: Callable[[Tensor], Any]) -> _Hook:
     hooks = OrderedDict() if known is None else known
     number = next(_NUMBERS)
 
-    def call(gradient: Tensor) -> Any:
+    def call(gradient: Tensor) -> Tensor | None:
         current = hooks.get(number)
         return None if current is None else current(gradient)
 

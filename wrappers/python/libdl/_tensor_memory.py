@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TYPE_CHECKING
 
 from . import _C
 from ._C import Tensor, overridable
 from ._errors import DeviceError, DtypeError
 from ._functions import empty
+
+if TYPE_CHECKING:
+    from .storage import StorageType, TypedStorage, UntypedStorage
 
 
 @overridable
@@ -43,7 +47,7 @@ def _whole(x: Tensor) -> Tensor:
 
 
 @overridable
-def storage(self: Tensor) -> Any:
+def storage(self: Tensor) -> TypedStorage:
     """The memory that the tensor lies in, as elements of its dtype."""
     from .storage import TypedStorage
 
@@ -51,7 +55,7 @@ def storage(self: Tensor) -> Any:
 
 
 @overridable
-def untyped_storage(self: Tensor) -> Any:
+def untyped_storage(self: Tensor) -> UntypedStorage:
     """The memory that the tensor lies in, as bytes."""
     from .storage import UntypedStorage
 
@@ -87,7 +91,11 @@ def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
 
 @overridable
 def set_(
-    self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
+    self: Tensor,
+    source: Tensor | TypedStorage | UntypedStorage | None = None,
+    storage_offset: int = 0,
+    size: int | Sequence[int] | None = None,
+    stride: Sequence[int] | None = None,
 ) -> Tensor:
     """Lets the tensor refer to the memory of another tensor or storage: all of it, or the part that
     offset, size and strides describe. None: to no elements."""
@@ -110,7 +118,7 @@ def set_(
 
 
 @overridable
-def storage_type(self: Tensor) -> Any:
+def storage_type(self: Tensor) -> StorageType:
     """FloatStorage and its kin: the type of the tensor's storage()."""
     from .storage import of_dtype
 

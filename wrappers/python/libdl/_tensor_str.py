@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How tensors are printed, as in PyTorch, by the C half: the options, and the text."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import contextlib
@@ -82,11 +81,16 @@ def _format(x: Tensor, name: str) -> str:
     shift = len(name) - len("tensor")
     linewidth = max(PRINT_OPTS.linewidth - shift, 1)
     threshold = min(PRINT_OPTS.threshold, 2**62)
-    numbers = [PRINT_OPTS.precision, threshold, PRINT_OPTS.edgeitems, linewidth]
-    # To the library, 0 means the default and -1 means 0.
-    settings = [int(number) or -1 for number in numbers]
     sci_mode = {None: 0, True: 1, False: -1}[PRINT_OPTS.sci_mode]
-    text: str = _C.tensor_to_string(x, *settings, sci_mode)
+    text = _C.tensor_to_string(
+        x,
+        # To the library, 0 means the default and -1 means 0.
+        int(PRINT_OPTS.precision) or -1,
+        int(threshold) or -1,
+        int(PRINT_OPTS.edgeitems) or -1,
+        int(linewidth) or -1,
+        sci_mode,
+    )
     if shift == 0:
         return text
     first, *lines = text.removeprefix("tensor").split("\n")

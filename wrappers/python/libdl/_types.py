@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small types: dtypes, devices, sizes, generators, finfo and iinfo."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import operator
 import threading
 from collections.abc import Iterable
-from typing import Any, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias, TypedDict
+from typing import Any, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias, TypedDict, overload
 
 from . import _C
 from ._C import Tensor
@@ -100,7 +99,7 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
 
 
 @_C.overridable
-def can_cast(from_: dtype, to: dtype) -> Any:
+def can_cast(from_: dtype, to: dtype) -> bool:
     """Whether values of one dtype may be stored into a tensor of another."""
     return _C.dtype_can_cast(from_, to)
 
@@ -354,14 +353,18 @@ class Size(tuple[int, ...]):
     def __repr__(self) -> str:
         return f"{shown_name()}.Size([{', '.join(map(str, self))}])"
 
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> int: ...
+    @overload
+    def __getitem__(self, key: slice) -> Size: ...
     def __getitem__(self, key: Any) -> Any:
         result = tuple.__getitem__(self, key)
         return Size(result) if isinstance(key, slice) else result
 
-    def __add__(self, other: Any) -> Size:
+    def __add__(self, other: tuple[int, ...]) -> Size:  # type: ignore[override]
         return Size(tuple.__add__(self, other)) if isinstance(other, tuple) else NotImplemented
 
-    def __radd__(self, other: Any) -> Size:
+    def __radd__(self, other: tuple[int, ...]) -> Size:
         return Size(tuple.__add__(other, self)) if isinstance(other, tuple) else NotImplemented
 
     def __mul__(self, times: SupportsIndex) -> Size:
@@ -555,7 +558,7 @@ class Generator:
         return instance
 
     @property
-    def device(self) -> Any:
+    def device(self) -> device:
         return self._device
 
     def manual_seed(self, seed: int) -> Generator:

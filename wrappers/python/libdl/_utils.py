@@ -8,11 +8,16 @@ import sys
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, NoReturn, TypeVar
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from ._C import Tensor
 from ._functions import cat
 from ._types import device as _Device
+
+if TYPE_CHECKING:
+    from .nn import Parameter
+    from ._types import dtype
 
 T = TypeVar("T")
 
@@ -72,9 +77,9 @@ def _get_available_device_type() -> str | None:
     return "cuda" if cuda.is_available() else None
 
 
-def _get_device_module(device_type: str) -> Any:
+def _get_device_module(device_type: str) -> ModuleType:
     """The module of functions for a type of device, as libdl.cuda."""
-    module = getattr(sys.modules["libdl"], device_type, None)
+    module: ModuleType | None = getattr(sys.modules["libdl"], device_type, None)
     if module is None:
         raise RuntimeError(f"_get_device_module: there is no module libdl.{device_type}")
     return module
@@ -115,7 +120,7 @@ def _get_all_device_indices() -> list[int]:
 # -- tensors ---------------------------------------------------------------------------------------
 
 
-def _element_size(dtype: Any) -> int:
+def _element_size(dtype: dtype) -> int:
     """Bytes of one element."""
     size: int = dtype.itemsize
     return size
@@ -181,7 +186,7 @@ def _rebuild_tensor_v2(
     return result
 
 
-def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: object) -> Any:
+def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: object) -> Parameter:
     """A parameter of these elements."""
     from .nn import Parameter
 

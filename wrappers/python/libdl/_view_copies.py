@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 from . import _C, _functions as f
 from ._C import Overridden, Tensor, overridable
@@ -18,29 +18,60 @@ from ._types import dtype as Dtype
 __all__ = ["split_copy", "split_with_sizes_copy", "unbind_copy", "view_copy"]
 
 
+@overload
+def split_copy(
+    input: Tensor, split_size: int | Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]: ...
+@overload
+def split_copy(
+    input: Tensor, split_size: int | Sequence[int], dim: int = 0, *, out: Sequence[Tensor]
+) -> None: ...
 @overridable
-def split_copy(input: Tensor, split_size: Any, dim: int = 0, *, out: Any = None) -> Any:
+def split_copy(
+    input: Tensor,
+    split_size: int | Sequence[int],
+    dim: int = 0,
+    *,
+    out: Sequence[Tensor] | None = None,
+) -> tuple[Tensor, ...] | None:
     """The parts that split shows, each copied to a row-major tensor."""
     if isinstance(split_size, int):
         return _in_places(f.split_copy(input, split_size, dim), out)
-    return split_with_sizes_copy(input, split_size, dim, out=out)
+    copies: Any = split_with_sizes_copy
+    return copies(input, split_size, dim, out=out)
 
 
+@overload
+def split_with_sizes_copy(
+    input: Tensor, split_sizes: Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]: ...
+@overload
+def split_with_sizes_copy(
+    input: Tensor, split_sizes: Sequence[int], dim: int = 0, *, out: Sequence[Tensor]
+) -> None: ...
 @overridable
 def split_with_sizes_copy(
-    input: Tensor, split_sizes: Sequence[int], dim: int = 0, *, out: Any = None
-) -> Any:
+    input: Tensor, split_sizes: Sequence[int], dim: int = 0, *, out: Sequence[Tensor] | None = None
+) -> tuple[Tensor, ...] | None:
     """The parts that split_with_sizes shows, each copied to a row-major tensor."""
     return _in_places(f.split_with_sizes_copy(input, split_sizes, dim), out)
 
 
+@overload
+def unbind_copy(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]: ...
+@overload
+def unbind_copy(input: Tensor, dim: int = 0, *, out: Sequence[Tensor]) -> None: ...
 @overridable
-def unbind_copy(input: Tensor, dim: int = 0, *, out: Any = None) -> Any:
+def unbind_copy(
+    input: Tensor, dim: int = 0, *, out: Sequence[Tensor] | None = None
+) -> tuple[Tensor, ...] | None:
     """The slices that unbind shows, each copied to a row-major tensor."""
     return _in_places(f.unbind_copy(input, dim), out)
 
 
-def _in_places(parts: tuple[Tensor, ...], out: Sequence[Tensor] | None) -> Any:
+def _in_places(
+    parts: tuple[Tensor, ...], out: Sequence[Tensor] | None
+) -> tuple[Tensor, ...] | None:
     if out is None:
         return parts
     for part, place in zip(parts, out, strict=True):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 
 from . import cuda
 from ._types import DeviceLike, device
@@ -42,32 +41,32 @@ def set_device_index(device: DeviceLike, /) -> None:
     cuda.set_device(device)
 
 
-def memory_allocated(device_index: Any = None, /) -> int:
+def memory_allocated(device_index: DeviceLike | None = None, /) -> int:
     """Bytes in tensors on the accelerator; 0 without one."""
     return cuda.memory_allocated(device_index)
 
 
-def max_memory_allocated(device_index: Any = None, /) -> int:
+def max_memory_allocated(device_index: DeviceLike | None = None, /) -> int:
     """The largest number of bytes that tensors on the accelerator have held; 0 without one."""
     return cuda.max_memory_allocated(device_index)
 
 
-def memory_reserved(device_index: Any = None, /) -> int:
+def memory_reserved(device_index: DeviceLike | None = None, /) -> int:
     """Bytes allocated from the driver; 0 without an accelerator."""
     return cuda.memory_reserved(device_index)
 
 
-def max_memory_reserved(device_index: Any = None, /) -> int:
+def max_memory_reserved(device_index: DeviceLike | None = None, /) -> int:
     """The largest number of bytes allocated from the driver; 0 without an accelerator."""
     return cuda.max_memory_reserved(device_index)
 
 
-def reset_peak_memory_stats(device_index: Any = None, /) -> None:
+def reset_peak_memory_stats(device_index: DeviceLike | None = None, /) -> None:
     """Resets the peaks to the current values."""
     cuda.reset_peak_memory_stats(device_index)
 
 
-def get_memory_info(device_index: Any = None, /) -> tuple[int, int]:
+def get_memory_info(device_index: DeviceLike | None = None, /) -> tuple[int, int]:
     """Free and total bytes of the accelerator."""
     return cuda.mem_get_info(device_index)
 

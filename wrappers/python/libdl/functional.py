@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's torch.functional: functions that arrange, join and multiply tensors."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _functions as f
@@ -94,7 +93,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     return f.meshgrid(_each(tensors), indexing)
 
 
-def _atleast(ndim: int) -> Any:
+def _atleast(ndim: int) -> Callable[..., Any]:
     raised = getattr(f, f"atleast_{ndim}d")
 
     @overridable
@@ -125,7 +124,12 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
 
 
 @overridable
-def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
+def tensordot(
+    a: Tensor,
+    b: Tensor,
+    dims: Any = 2,
+    out: Tensor | None = None,
+) -> Tensor:
     """Products summed over dims: the last n of a and the first n of b, or two lists."""
     if isinstance(dims, Tensor):
         dims = dims.item() if dims.numel() == 1 else dims.tolist()
@@ -169,7 +173,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
 
 
 @overridable
-def broadcast_shapes(*shapes: Any) -> Any:
+def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     """The shape to which shapes broadcast."""
     each = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
     results = [1] * max((len(s) for s in each), default=0)
@@ -195,7 +199,7 @@ def _wants(function: str, argument: str, x: Tensor, ndim: int) -> None:
 
 
 @overridable
-def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """The product of matrices, in the order of least multiplications; see linalg.multi_dot."""
     from .linalg import multi_dot
 
@@ -212,7 +216,7 @@ def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
 # -- unique elements -------------------------------------------------------------------------------
 
 
-def _requested_of(results: Any, *requested: bool) -> Any:
+def _requested_of(results: tuple[Tensor, ...], *requested: bool) -> Tensor | tuple[Tensor, ...]:
     """The values, and those of the other results that were asked for."""
     kept = (results[0], *(x for x, is_requested in zip(results[1:], requested) if is_requested))
     return kept[0] if len(kept) == 1 else kept

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from ._types import DeviceLike
 
 __all__ = ["Future", "collect_all", "wait_all"]
 
@@ -16,7 +19,7 @@ class Future(Generic[T]):
     """A value or an exception that another thread sets, once. devices is accepted and has no
     effect: what is set can be used at once."""
 
-    def __init__(self, *, devices: Any = None) -> None:
+    def __init__(self, *, devices: Sequence[DeviceLike] | None = None) -> None:
         self._done = threading.Condition()
         self._is_set = False
         self._value: Any = None

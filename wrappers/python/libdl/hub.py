@@ -79,7 +79,7 @@ def load(
     model: str,
     *args: Any,
     source: str = "github",
-    trust_repo: Any = "check",
+    trust_repo: bool | str | None = "check",
     force_reload: bool = False,
     verbose: bool = True,
     skip_validation: bool = False,
@@ -105,7 +105,7 @@ def list(
     github: str,
     force_reload: bool = False,
     skip_validation: bool = False,
-    trust_repo: Any = "check",
+    trust_repo: bool | str | None = "check",
     verbose: bool = True,
 ) -> builtins.list[str]:
     """The names of the entry points in the hubconf.py of a folder. The other arguments change
@@ -121,7 +121,7 @@ def help(
     model: str,
     force_reload: bool = False,
     skip_validation: bool = False,
-    trust_repo: Any = "check",
+    trust_repo: bool | str | None = "check",
 ) -> str | None:
     """The docstring of an entry point in the hubconf.py of a folder. The other arguments change
     nothing.
@@ -143,7 +143,7 @@ def load_state_dict_from_url(
     check_hash: bool = False,
     file_name: str | None = None,
     weights_only: bool = True,
-) -> Any:
+) -> dict[str, Any]:
     """Loads the file of the URL's name, or file_name, that lies in model_dir, or
     get_dir()/checkpoints.
 
@@ -158,7 +158,8 @@ def load_state_dict_from_url(
         )
     from .serialization import load as load_file
 
-    return load_file(path, map_location=map_location)
+    loaded: dict[str, Any] = load_file(path, map_location=map_location)
+    return loaded
 
 
 def download_url_to_file(url: str, dst: str, *args: Any, **kwargs: Any) -> NoReturn:

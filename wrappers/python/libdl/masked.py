@@ -63,7 +63,7 @@ def _apart(input: Tensor, dim: int | Sequence[int] | None) -> list[int]:
     return sorted(dims, reverse=True)
 
 
-def _whole(input: Tensor, dtype: DtypeLike | None) -> Any:
+def _whole(input: Tensor, dtype: DtypeLike | None) -> DtypeLike | None:
     """The dtype of sums and products."""
     if dtype is not None or input.is_floating_point() or input.is_complex():
         return dtype
@@ -82,7 +82,7 @@ def _end(input: Tensor, dtype: Any, largest: bool) -> Any:
 
 def sum(
     input: Tensor,
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     *,
     keepdim: bool | None = False,
     dtype: DtypeLike | None = None,
@@ -96,7 +96,7 @@ def sum(
 
 def prod(
     input: Tensor,
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     *,
     keepdim: bool | None = False,
     dtype: DtypeLike | None = None,
@@ -124,7 +124,7 @@ def mean(
 
 def amax(
     input: Tensor,
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     *,
     keepdim: bool | None = False,
     dtype: DtypeLike | None = None,
@@ -138,7 +138,7 @@ def amax(
 
 def amin(
     input: Tensor,
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     *,
     keepdim: bool | None = False,
     dtype: DtypeLike | None = None,
@@ -154,7 +154,7 @@ def _place(
     input: Tensor,
     dim: int | None,
     keepdim: bool | None,
-    dtype: Any,
+    dtype: DtypeLike | None,
     mask: Tensor | None,
     largest: bool,
 ) -> Tensor:
@@ -243,7 +243,7 @@ def logaddexp(
 
 def logsumexp(
     input: Tensor,
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     *,
     keepdim: bool = False,
     dtype: Dtype | None = None,
@@ -260,7 +260,7 @@ def logsumexp(
 def norm(
     input: Tensor,
     ord: float | None = 2.0,
-    dim: Any = None,
+    dim: int | Sequence[int] | None = None,
     *,
     keepdim: bool | None = False,
     dtype: DtypeLike | None = None,
@@ -335,7 +335,7 @@ def softmin(
     return f.softmax(-_filled(input, dtype, mask, float("inf")), dim)
 
 
-def _running(input: Tensor, dtype: DtypeLike | None) -> Any:
+def _running(input: Tensor, dtype: DtypeLike | None) -> DtypeLike:
     return dtype or (int64 if input.dtype is bool_ else input.dtype)
 
 
@@ -379,7 +379,7 @@ class MaskedTensor(Tensor):
         )
 
 
-def masked_tensor(data: Any, mask: Any, requires_grad: bool = False) -> NoReturn:
+def masked_tensor(data: Tensor, mask: Tensor, requires_grad: bool = False) -> NoReturn:
     """Raises: a tensor does not carry a mask."""
     raise NotImplementedError(
         "masked.masked_tensor: a tensor does not carry a mask; give it to the "

@@ -9,7 +9,10 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .utils.tensorboard import SummaryWriter
 
 __all__ = [
     "Aggregation",
@@ -185,7 +188,7 @@ class Stat:
 class TensorboardEventHandler:
     """A handler that writes the events of Stat to a SummaryWriter, as scalars."""
 
-    def __init__(self, writer: Any) -> None:
+    def __init__(self, writer: SummaryWriter) -> None:
         self._writer = writer
 
     def __call__(self, event: Event) -> None:

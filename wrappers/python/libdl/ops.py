@@ -12,11 +12,15 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
+from os import PathLike
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ._C import Tensor
 from ._named_only import refusing
+
+if TYPE_CHECKING:
+    from .library._schema import Schema
 
 _OWN = ("aten", "prims", "prim")
 _REFUSED = "this operator of PyTorch's is not offered by itself"
@@ -50,7 +54,7 @@ class OpOverload:
         return self.name()
 
     @property
-    def _schema(self) -> Any:
+    def _schema(self) -> Schema:
         return self.overloadpacket._schema_of_program()
 
 
@@ -90,7 +94,7 @@ class OpOverloadPacket:
         """The names of the overloads."""
         return list(self._overload_names)
 
-    def _schema_of_program(self) -> Any:
+    def _schema_of_program(self) -> Schema:
         from .library._operators import found
 
         if self._namespace in _OWN:
@@ -161,7 +165,7 @@ def refuse_library(place: str, path: Any) -> NoReturn:
     )
 
 
-def load_library(path: Any) -> None:
+def load_library(path: str | PathLike[str]) -> None:
     """Raises OSError, as for what cannot be loaded: such a library is compiled against PyTorch. In
     place of torchvision's, its operators are defined by libdl's own."""
     from pathlib import Path

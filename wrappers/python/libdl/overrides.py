@@ -40,6 +40,7 @@ __all__ = [
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
 
 
 class TorchFunctionMode:
@@ -95,25 +96,28 @@ def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     return bool(modes.stack) or any(_C.has_override(value) for value in relevant_args)
 
 
-def has_torch_function_unary(tensor: Any) -> bool:
+def has_torch_function_unary(tensor: object) -> bool:
     """has_torch_function of one argument."""
     return has_torch_function((tensor,))
 
 
-def has_torch_function_variadic(*tensors: Any) -> bool:
+def has_torch_function_variadic(*tensors: object) -> bool:
     """has_torch_function of several arguments."""
     return has_torch_function(tensors)
 
 
 def handle_torch_function(
-    public_api: Callable[..., Any], relevant_args: Iterable[Any], /, *args: Any, **kwargs: Any
-) -> Any:
+    public_api: Callable[..., R], relevant_args: Iterable[Any], /, *args: Any, **kwargs: Any
+) -> R:
     """What the mode, or the class of an argument, makes of public_api(*args, **kwargs).
 
     Raises: TypeError if all of them return NotImplemented."""
-    if modes.stack:
-        return through_mode(public_api, args, kwargs)
-    return override(public_api, *args, **kwargs)
+    result: R = (
+        through_mode(public_api, args, kwargs)
+        if modes.stack
+        else override(public_api, *args, **kwargs)
+    )
+    return result
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[F], F]:
@@ -155,7 +159,7 @@ def _names() -> dict[Any, str]:
     return collected
 
 
-def resolve_name(f: Any) -> str | None:
+def resolve_name(f: object) -> str | None:
     """The function's name in a program, "libdl.add"; None if it is none of the library's. A
     function that is also a method has the function's name."""
     if isinstance(f, str):

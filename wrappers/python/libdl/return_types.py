@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
+from typing import NamedTuple
 
+from ._C import Tensor
 from ._types import ValuesIndices
 
 __all__ = [
@@ -33,10 +34,10 @@ __all__ = [
 ]
 
 
-aminmax = namedtuple("aminmax", ("min", "max"))
-frexp = namedtuple("frexp", ("mantissa", "exponent"))
-histogram = namedtuple("histogram", ("hist", "bin_edges"))
-histogramdd = namedtuple("histogramdd", ("hist", "bin_edges"))
+aminmax = NamedTuple("aminmax", [("min", Tensor), ("max", Tensor)])
+frexp = NamedTuple("frexp", [("mantissa", Tensor), ("exponent", Tensor)])
+histogram = NamedTuple("histogram", [("hist", Tensor), ("bin_edges", Tensor)])
+histogramdd = NamedTuple("histogramdd", [("hist", Tensor), ("bin_edges", tuple[Tensor, ...])])
 
 
 class cummax(ValuesIndices):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 from ._C import Tensor
 from ._creation import tensor
@@ -102,17 +102,17 @@ class _Storage:
         """The elements as Python's numbers."""
         return list(self._whole.tolist())
 
-    def fill_(self, value: Any) -> Any:
+    def fill_(self, value: Any) -> Self:
         """Writes one number everywhere."""
         self._whole.fill_(value)
         return self
 
-    def copy_(self, source: _Storage, non_blocking: bool = False) -> Any:
+    def copy_(self, source: _Storage, non_blocking: bool = False) -> Self:
         """Writes another storage's elements here, of which there must be as many."""
         self._whole.copy_(source._whole)
         return self
 
-    def clone(self) -> Any:
+    def clone(self) -> Self:
         """A copy of the memory."""
         return type(self)(self._whole.clone())
 
@@ -208,7 +208,7 @@ class UntypedStorage(_Storage):
         return self
 
     @classmethod
-    def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+    def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
         """The bytes of a file, mapped.
 
         Arguments:
@@ -230,7 +230,7 @@ class StorageType(type):
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
 
-    def from_file(cls, filename: Any, shared: bool = False, size: int = 0) -> TypedStorage:
+    def from_file(cls, filename: str, shared: bool = False, size: int = 0) -> TypedStorage:
         """So many elements of a file, mapped; as UntypedStorage.from_file."""
         count = size * cls.dtype.itemsize
         whole = mapped(filename, shared, count, f"{cls.__name__}.from_file")

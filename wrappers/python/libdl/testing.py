@@ -329,7 +329,7 @@ def _parts(kind: dtype) -> dtype:
     return {complex64: float32, complex128: float64}.get(kind, kind)
 
 
-def _least_above_zero(kind: dtype) -> Any:
+def _least_above_zero(kind: dtype) -> float:
     if not (kind.is_floating_point or kind.is_complex):
         return 1
     return finfo(kind).tiny

@@ -40,7 +40,7 @@ class TorchVersion(str):
 
     __slots__ = ()
 
-    def _sides(self, other: Any) -> tuple[Any, Any] | None:
+    def _sides(self, other: object) -> tuple[Any, Any] | None:
         if not isinstance(other, str):
             if not isinstance(other, Iterable):
                 return None
@@ -48,19 +48,19 @@ class TorchVersion(str):
         mine, others = _key(self), _key(other)
         return (str(self), str(other)) if mine is None or others is None else (mine, others)
 
-    def __lt__(self, other: Any) -> bool:
+    def __lt__(self, other: object) -> bool:
         sides = self._sides(other)
         return NotImplemented if sides is None else bool(sides[0] < sides[1])
 
-    def __le__(self, other: Any) -> bool:
+    def __le__(self, other: object) -> bool:
         sides = self._sides(other)
         return NotImplemented if sides is None else bool(sides[0] <= sides[1])
 
-    def __gt__(self, other: Any) -> bool:
+    def __gt__(self, other: object) -> bool:
         sides = self._sides(other)
         return NotImplemented if sides is None else bool(sides[0] > sides[1])
 
-    def __ge__(self, other: Any) -> bool:
+    def __ge__(self, other: object) -> bool:
         sides = self._sides(other)
         return NotImplemented if sides is None else bool(sides[0] >= sides[1])
 

@@ -10,7 +10,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .. import _functions as functions
 from .._C import Tensor
@@ -107,6 +107,14 @@ class GradScaler:
         assert self._scale is not None and self._growth_tracker is not None
         return self._scale, self._growth_tracker
 
+    @overload
+    def scale(self, outputs: Tensor) -> Tensor: ...
+    @overload
+    def scale(self, outputs: list[Tensor]) -> list[Tensor]: ...
+    @overload
+    def scale(self, outputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]: ...
+    @overload
+    def scale(self, outputs: Iterable[Tensor]) -> Iterable[Tensor]: ...
     def scale(self, outputs: Any) -> Any:
         """The tensor, or each tensor of an iterable, times the factor."""
         if not self._enabled:
@@ -165,6 +173,18 @@ class GradScaler:
 
     # -- steps ------------------------------------------------------------------------------------
 
+    @overload
+    def step(
+        self,
+        optimizer: Optimizer,
+        *args: Any,
+        return_found_inf: Literal[False] = False,
+        **kwargs: Any,
+    ) -> float | None: ...
+    @overload
+    def step(
+        self, optimizer: Optimizer, *args: Any, return_found_inf: Literal[True], **kwargs: Any
+    ) -> tuple[float | None, bool]: ...
     def step(
         self, optimizer: Optimizer, *args: Any, return_found_inf: bool = False, **kwargs: Any
     ) -> Any:
@@ -193,12 +213,12 @@ class GradScaler:
 
     def _maybe_opt_step(
         self, optimizer: Optimizer, optimizer_state: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> Any:
+    ) -> float | None:
         return None if _found_inf(optimizer_state) else optimizer.step(*args, **kwargs)
 
     def _step_that_scales(
         self, optimizer: Any, state: dict[str, Any], args: Any, kwargs: dict[str, Any]
-    ) -> Any:
+    ) -> float | None:
         """The step of an optimizer that divides gradients, and leaves out steps, by itself: it is
         told by its attributes grad_scale and found_inf, or gets the scaler if it asks for it."""
         if "grad_scaler" in inspect.signature(optimizer.step).parameters:
@@ -284,7 +304,7 @@ class GradScaler:
         if not self._enabled:
             return 0
         tracker = self._growth_tracker
-        return self._init_growth_tracker if tracker is None else tracker.item()
+        return self._init_growth_tracker if tracker is None else int(tracker.item())
 
     def get_growth_factor(self) -> float:
         """What the factor is multiplied by to grow."""

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hooks for the values that operations save for backward."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import threading

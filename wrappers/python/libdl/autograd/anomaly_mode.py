@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Anomaly mode: nodes keep the line that recorded them, and a NaN in a gradient is an error."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from .._C import overridable

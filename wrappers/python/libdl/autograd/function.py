@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Differentiable functions written in Python."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import functools
@@ -82,7 +81,7 @@ class _Backward:
         self.function, self.ctx, self.places, self.count = function, ctx, places, count
         self.outputs = outputs  # which of them are tensors
 
-    def __call__(self, held: Any, gradients: tuple[Tensor | None, ...]) -> Any:
+    def __call__(self, held: Any, gradients: tuple[Tensor | None, ...]) -> tuple[Any, ...]:
         ctx = self.ctx
         if ctx._materialize:
             gradients = tuple(
@@ -203,7 +202,9 @@ class Function:
         return answer
 
 
-def _by_position(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _by_position(
+    cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments as backward counts them, so that no gradient gets lost."""
     import inspect  # slow, and seldom needed
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The recorded graph: its nodes, what they save, and hooks."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
@@ -122,7 +121,9 @@ class Node:
         """Calls hook(grad_outputs) before the node; a returned tuple replaces them."""
         return Removable(_C.add_hook(self._held, 1, hook))
 
-    def register_hook(self, hook: Callable[[tuple[Tensor, ...], tuple[Tensor, ...]], Any]) -> Any:
+    def register_hook(
+        self, hook: Callable[[tuple[Tensor, ...], tuple[Tensor, ...]], Any]
+    ) -> Removable:
         """Calls hook(grad_inputs, grad_outputs) after the node; a tuple replaces grad_inputs."""
         return Removable(_C.add_hook(self._held, 2, hook))
 

@@ -2,7 +2,6 @@
 """CUDA devices. Without the plugin, a driver or a device, is_available() is False, and functions
 that need them raise an error that says what is missing."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

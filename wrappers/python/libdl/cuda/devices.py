@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which CUDA devices there are, at most one, which is meant, and what the driver says of it."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from types import SimpleNamespace
@@ -48,7 +47,7 @@ class device:
     """A context in which the device is the current one; None and negative indices change
     nothing."""
 
-    def __init__(self, device: Any) -> None:
+    def __init__(self, device: DeviceLike | None) -> None:
         self.idx = -1 if device is None else device
 
     def __enter__(self) -> None:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The base of all constraints, those that depend on parameters, and those made of others."""
 
-# mypy: disable-error-code="no-any-return"
+# What depends on parameters is a property where the base declares an attribute, as in PyTorch.
+# mypy: disable-error-code="no-any-return,override"
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -20,8 +21,8 @@ def holds(value: Tensor) -> bool:
 class Constraint:
     """A set. A subclass defines check(value), which returns a bool tensor of the batch's shape."""
 
-    is_discrete: Any = False
-    event_dim: Any = 0
+    is_discrete: bool = False
+    event_dim: int = 0
 
     def check(self, value: Tensor) -> Tensor:
         raise NotImplementedError(f"{type(self).__name__} does not define check()")
@@ -86,7 +87,7 @@ class _DependentProperty(property, _Dependent):
         super().__init__(fn)
         self._is_discrete, self._event_dim = is_discrete, event_dim
 
-    def __call__(self, fn: Any) -> Any:  # type: ignore[override]
+    def __call__(self, fn: Callable[..., Any]) -> _DependentProperty:
         """As a decorator with arguments."""
         return _DependentProperty(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 

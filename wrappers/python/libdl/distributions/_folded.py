@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Distributions of |x|, where x is symmetric about 0."""
 
-# mypy: disable-error-code="arg-type,no-any-return"
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import math

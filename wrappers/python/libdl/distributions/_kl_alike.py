@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Divergences of two distributions of one type."""
 
-# mypy: disable-error-code="arg-type,no-any-return"
 from __future__ import annotations
 
 from .. import inf, where

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What distributions of vectors over finitely many classes have of Categorical."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
 from .. import Size
 from .._C import Tensor
@@ -28,7 +28,7 @@ class OverClasses(Distribution):
         shape = self._categorical.param_shape
         super().__init__(shape[:-1], shape[-1:], validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
         new = super().expand(batch_shape, _instance)
         new._categorical = self._categorical.expand(batch_shape)
         return new

@@ -53,5 +53,5 @@ class Probabilities(Distribution):
         """Shape of probs and logits."""
         return self._param.shape
 
-    def _new(self, *args: object, **kwargs: object) -> Tensor:
+    def _new(self, *args: Any, **kwargs: Any) -> Tensor:
         return self._param.new(*args, **kwargs)

@@ -4,7 +4,6 @@
 They are for the small matrices of distributions, until the core has linear algebra: a call takes a
 few operators for each column, whatever the batch."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from .. import cat, eye, stack

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The binomial distribution."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from .. import Size, arange, binomial, no_grad
 from .._C import Tensor
@@ -38,7 +36,7 @@ class Binomial(Probabilities):
         super().__init__(value.shape, validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> constraints.Constraint:
         return constraints.integer_interval(0, self.total_count)
 
     @property

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The distribution of one of finitely many classes."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from .. import Size, arange, broadcast_shapes, finfo, int64, multinomial, nan, no_grad
 from .._C import Tensor
@@ -44,7 +42,7 @@ class Categorical(Probabilities):
         super().__init__(value.shape[:-1], validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> constraints.Constraint:
         return constraints.integer_interval(0, self._num_events - 1)
 
     @property

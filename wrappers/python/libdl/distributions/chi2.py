@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The chi-squared distribution."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
 from .._C import Tensor
 from . import constraints
@@ -21,7 +21,7 @@ class Chi2(Gamma):
     def __init__(self, df: Tensor | float, validate_args: bool | None = None) -> None:
         super().__init__(0.5 * df, 0.5, validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
         new = super().expand(batch_shape, _instance)
         new.concentration = self.concentration.expand(batch_shape)
         new.rate = self.rate.expand(batch_shape)

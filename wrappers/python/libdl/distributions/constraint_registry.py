@@ -4,15 +4,18 @@
 Both return a transform from real numbers to the set. That of biject_to is bijective, so that
 densities can be transformed; that of transform_to may be simpler, for optimizers."""
 
-# mypy: disable-error-code="no-any-return,untyped-decorator"
+# mypy: disable-error-code="untyped-decorator"
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from . import constraints, transforms
 
 __all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
+
+
+F = TypeVar("F", bound=Callable[[Any], transforms.Transform])
 
 
 class ConstraintRegistry:
@@ -21,7 +24,11 @@ class ConstraintRegistry:
     def __init__(self) -> None:
         self._factories: dict[type, Callable[[Any], transforms.Transform]] = {}
 
-    def register(self, constraint: Any, factory: Any = None) -> Any:
+    def register(
+        self,
+        constraint: type[constraints.Constraint] | constraints.Constraint,
+        factory: Callable[[Any], transforms.Transform] | None = None,
+    ) -> Any:
         """Registers factory(constraint) for a type, or an instance's type; a decorator, too."""
         if factory is None:
             return lambda inputs: self.register(constraint, inputs)
@@ -31,7 +38,7 @@ class ConstraintRegistry:
         self._factories[kind] = factory
         return factory
 
-    def __call__(self, constraint: Any) -> Any:
+    def __call__(self, constraint: constraints.Constraint) -> transforms.Transform:
         """The transform to the constraint's set, or NotImplementedError."""
         factory = self._factories.get(type(constraint))
         if factory is None:
@@ -43,10 +50,12 @@ biject_to = ConstraintRegistry()
 transform_to = ConstraintRegistry()
 
 
-def _register(*kinds: object, bijective: bool = True) -> Callable[[Any], Any]:
+def _register(
+    *kinds: type[constraints.Constraint] | constraints.Constraint, bijective: bool = True
+) -> Callable[[F], F]:
     """Registers with both, or with transform_to alone."""
 
-    def decorate(factory: object) -> Any:
+    def decorate(factory: F) -> F:
         for registry in (biject_to, transform_to) if bijective else (transform_to,):
             for kind in kinds:
                 registry.register(kind, factory)

@@ -75,7 +75,7 @@ class _Boolean(Constraint):
 
 
 class _Interval(Constraint):
-    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
+    def __init__(self, lower_bound: Tensor | float, upper_bound: Tensor | float) -> None:
         self.lower_bound, self.upper_bound = lower_bound, upper_bound
 
     def check(self, value: Tensor) -> Tensor:
@@ -95,7 +95,7 @@ class _IntegerInterval(_Interval):
 
 
 class _GreaterThan(Constraint):
-    def __init__(self, lower_bound: Any) -> None:
+    def __init__(self, lower_bound: Tensor | float) -> None:
         self.lower_bound = lower_bound
 
     def check(self, value: Tensor) -> Tensor:
@@ -117,7 +117,7 @@ class _IntegerGreaterThan(_GreaterThan):
 
 
 class _LessThan(Constraint):
-    def __init__(self, upper_bound: Any) -> None:
+    def __init__(self, upper_bound: Tensor | float) -> None:
         self.upper_bound = upper_bound
 
     def check(self, value: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn, Self
 
 from .. import Size, no_grad
 from .._C import Tensor
@@ -80,7 +80,7 @@ class Distribution:
         """Shape of one value."""
         return self._event_shape
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
         """The distribution with its parameters expanded to a batch shape; nothing is copied."""
         new = self._get_checked_instance(type(self), _instance)
         new.__dict__.update(self.__dict__)
@@ -112,11 +112,11 @@ class Distribution:
 
     # -- what is known of it -----------------------------------------------------------------------
 
-    def _lacks(self, name: str) -> Any:
+    def _lacks(self, name: str) -> NoReturn:
         raise NotImplementedError(f"{type(self).__name__} has no {name}")
 
     @property
-    def support(self) -> Any:
+    def support(self) -> constraints.Constraint:
         """The constraint of the values."""
         return self._lacks("support")
 

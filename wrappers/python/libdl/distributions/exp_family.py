@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Distributions of the exponential family."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 

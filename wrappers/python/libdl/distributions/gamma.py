@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The gamma distribution."""
 
-# mypy: disable-error-code="attr-defined,no-any-return"
+# mypy: disable-error-code="attr-defined"
 from __future__ import annotations
 
 from collections.abc import Sequence

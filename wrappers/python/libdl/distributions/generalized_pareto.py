@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The generalized Pareto distribution."""
 
-# mypy: disable-error-code="arg-type,no-any-return"
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from .. import Size, inf, rand, where
 from .._C import Tensor
@@ -41,7 +39,7 @@ class GeneralizedPareto(Distribution):
         super().__init__(self.loc.shape, validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> constraints.Constraint:
         k = self.concentration
         return constraints.interval(self.loc, where(k < 0, self.loc - self.scale / k, inf))
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A distribution whose events are more than one event of another."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from .. import Size
 from .._C import Tensor
@@ -44,7 +43,7 @@ class Independent(Distribution):
         events = batch[kept:] + base_distribution.event_shape
         super().__init__(batch[:kept], events, validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
         new = super().expand(batch_shape, _instance)
         events = self._event_shape[: self.reinterpreted_batch_ndims]
         new.base_dist = self.base_dist.expand(new._batch_shape + events)
@@ -59,7 +58,7 @@ class Independent(Distribution):
         return not self.reinterpreted_batch_ndims and self.base_dist.has_enumerate_support
 
     @constraints.dependent_property
-    def support(self) -> Any:
+    def support(self) -> constraints.Constraint:
         dims = self.reinterpreted_batch_ndims
         base = self.base_dist.support
         return constraints.independent(base, dims) if dims else base

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The normal distribution of vectors, with a covariance of low rank and a diagonal."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import math

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mixtures of distributions of one type."""
 
-# mypy: disable-error-code="misc,no-any-return"
+# mypy: disable-error-code="misc"
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from .. import Size, no_grad
 from .._C import Tensor
@@ -59,7 +59,7 @@ class MixtureSameFamily(Distribution):
         self._num_component, self._event_ndims = n, len(component.event_shape)
         super().__init__(batch, component.event_shape, validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
         new = super().expand(batch_shape, _instance)
         shape = new._batch_shape
         with_components = shape + (self._num_component,)
@@ -68,7 +68,7 @@ class MixtureSameFamily(Distribution):
         return new
 
     @constraints.dependent_property
-    def support(self) -> Any:
+    def support(self) -> constraints.Constraint:
         return constraints.MixtureSameFamilyConstraint(self.component_distribution.support)
 
     @property

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The multinomial distribution."""
 
-# mypy: disable-error-code="arg-type,no-any-return"
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -33,7 +32,7 @@ class Multinomial(OverClasses):
         super().__init__(probs, logits, validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
-    def support(self) -> Any:
+    def support(self) -> constraints.Constraint:
         return constraints.multinomial(self.total_count)
 
     def _parts_in_files(self) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The distribution of one of finitely many classes, as a vector of bits."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Pareto distribution."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from typing import Any
 
 from .._C import Tensor
 from . import constraints
@@ -30,7 +28,7 @@ class Pareto(TransformedDistribution):
         super().__init__(base, [ExpTransform(), stretch], validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> constraints.Constraint:
         return constraints.greater_than_eq(self.scale)
 
     @property

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Student's t distribution."""
 
-# mypy: disable-error-code="arg-type,no-any-return"
 from __future__ import annotations
 
 import math

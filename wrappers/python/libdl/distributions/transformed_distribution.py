@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from .. import Size, no_grad
 from .._C import Tensor
@@ -62,9 +62,9 @@ class TransformedDistribution(Distribution):
         cut = len(after) - whole.codomain.event_dim - max(events - expected, 0)
         super().__init__(after[:cut], after[cut:], validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
         new = super().expand(batch_shape, _instance)
-        shape = new._batch_shape + self._event_shape
+        shape: tuple[int, ...] = new._batch_shape + self._event_shape
         shape = ComposeTransform(self.transforms).inverse_shape(shape)
         new.base_dist = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
         return new
@@ -74,7 +74,7 @@ class TransformedDistribution(Distribution):
         return self.base_dist.has_rsample
 
     @constraints.dependent_property(is_discrete=False)
-    def support(self) -> Any:
+    def support(self) -> constraints.Constraint:
         if not self.transforms:
             return self.base_dist.support
         return with_events(self.transforms[-1].codomain, len(self._event_shape))

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of random values, with the logarithm of their derivative."""
 
-# mypy: disable-error-code="no-any-return"
+# Sets that depend on parameters are properties where the base declares an attribute, as in PyTorch.
+# mypy: disable-error-code="no-any-return,override"
 from __future__ import annotations
 
 import copy
 import math
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import (
     Size,
@@ -26,6 +27,9 @@ from .._C import Tensor
 from ..nn.functional import logsigmoid, pad, softplus
 from . import constraints
 from .utils import broadcast_all, tril_matrix_to_vec, vec_to_tril_matrix
+
+if TYPE_CHECKING:
+    from .distribution import Distribution
 
 __all__ = [
     "AbsTransform",
@@ -59,7 +63,7 @@ def sum_last(value: Tensor, dims: int) -> Tensor:
     return value.flatten(value.ndim - dims).sum(-1) if dims else value
 
 
-def with_events(constraint: Any, event_dim: int) -> Any:
+def with_events(constraint: constraints.Constraint, event_dim: int) -> constraints.Constraint:
     """The constraint, with so many more dimensions of the batch in the event as are lacking."""
     lacking = event_dim - constraint.event_dim
     return constraints.independent(constraint, lacking) if lacking > 0 else constraint
@@ -76,9 +80,9 @@ class Transform:
         cache_size: 1 keeps the last x and y, so that inv(y) is x itself; 0 does not
     """
 
-    domain: Any
-    codomain: Any
-    bijective: Any = False
+    domain: constraints.Constraint
+    codomain: constraints.Constraint
+    bijective: bool = False
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):
@@ -99,7 +103,7 @@ class Transform:
         return self.domain.event_dim
 
     @property
-    def inv(self) -> Any:
+    def inv(self) -> Transform:
         """The inverse transform."""
         inverse = None if self._inv is None else self._inv()
         if inverse is None:
@@ -108,11 +112,11 @@ class Transform:
         return inverse
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> int | Tensor:
         """1 if it is increasing, -1 if decreasing; for scalar bijections."""
         raise NotImplementedError(f"{type(self).__name__} has no sign")
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> Transform:
         """This transform with another cache_size."""
         if self._cache_size == cache_size:
             return self
@@ -144,11 +148,11 @@ class Transform:
         """log |det dy/dx| of each event."""
         raise NotImplementedError(f"{type(self).__name__} has no log_abs_det_jacobian")
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of y for that of x."""
         return shape
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of x for that of y."""
         return shape
 
@@ -165,26 +169,26 @@ class _InverseTransform(Transform):
         return self.__dict__
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> constraints.Constraint:
         return self._inv.codomain
 
     @property
-    def codomain(self) -> Any:
+    def codomain(self) -> constraints.Constraint:
         return self._inv.domain
 
     @property
-    def bijective(self) -> Any:
+    def bijective(self) -> bool:
         return self._inv.bijective
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> int | Tensor:
         return self._inv.sign
 
     @property
-    def inv(self) -> Any:
+    def inv(self) -> Transform:
         return self._inv
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> Transform:
         return self.inv.with_cache(cache_size).inv
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -196,10 +200,10 @@ class _InverseTransform(Transform):
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return -self._inv.log_abs_det_jacobian(y, x)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return self._inv.inverse_shape(shape)
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return self._inv.forward_shape(shape)
 
     def __eq__(self, other: object) -> bool:
@@ -224,7 +228,7 @@ class ComposeTransform(Transform):
         self.parts = [p.with_cache(cache_size) for p in parts] if cache_size else list(parts)
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> constraints.Constraint:
         if not self.parts:
             return constraints.real
         dims = 0
@@ -234,7 +238,7 @@ class ComposeTransform(Transform):
         return with_events(self.parts[0].domain, dims)
 
     @property
-    def codomain(self) -> Any:
+    def codomain(self) -> constraints.Constraint:
         if not self.parts:
             return constraints.real
         dims = 0
@@ -244,18 +248,18 @@ class ComposeTransform(Transform):
         return with_events(self.parts[-1].codomain, dims)
 
     @property
-    def bijective(self) -> Any:
+    def bijective(self) -> bool:
         return all(p.bijective for p in self.parts)
 
     @property
-    def sign(self) -> Any:
-        sign = 1
+    def sign(self) -> int | Tensor:
+        sign: int | Tensor = 1
         for part in self.parts:
             sign = sign * part.sign
         return sign
 
     @property
-    def inv(self) -> Any:
+    def inv(self) -> Transform:
         inverse = None if self._inv is None else self._inv()
         if inverse is None:
             inverse = ComposeTransform([p.inv for p in reversed(self.parts)])
@@ -263,7 +267,7 @@ class ComposeTransform(Transform):
             inverse._inv = weakref.ref(self)
         return inverse
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> ComposeTransform:
         return self if self._cache_size == cache_size else ComposeTransform(self.parts, cache_size)
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -289,12 +293,12 @@ class ComposeTransform(Transform):
             dims += part.codomain.event_dim - part.domain.event_dim
         return total
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         for part in self.parts:
             shape = part.forward_shape(shape)
         return shape
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         for part in reversed(self.parts):
             shape = part.inverse_shape(shape)
         return shape
@@ -331,25 +335,25 @@ class IndependentTransform(Transform):
         self.base_transform = base_transform.with_cache(cache_size)
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> IndependentTransform:
         if self._cache_size == cache_size:
             return self
         return IndependentTransform(self.base_transform, self.reinterpreted_batch_ndims, cache_size)
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> constraints.Constraint:
         return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims)
 
     @property
-    def codomain(self) -> Any:
+    def codomain(self) -> constraints.Constraint:
         return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
 
     @property
-    def bijective(self) -> Any:
+    def bijective(self) -> bool:
         return self.base_transform.bijective
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> int | Tensor:
         return self.base_transform.sign
 
     def _check(self, value: Tensor, expected: int) -> Tensor:
@@ -370,10 +374,10 @@ class IndependentTransform(Transform):
         result = self.base_transform.log_abs_det_jacobian(x, y)
         return sum_last(result, self.reinterpreted_batch_ndims)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return self.base_transform.forward_shape(shape)
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return self.base_transform.inverse_shape(shape)
 
     def __repr__(self) -> str:
@@ -385,7 +389,9 @@ class ReshapeTransform(Transform):
 
     bijective = True
 
-    def __init__(self, in_shape: Any, out_shape: Any, cache_size: int = 0) -> None:
+    def __init__(
+        self, in_shape: Sequence[int], out_shape: Sequence[int], cache_size: int = 0
+    ) -> None:
         self.in_shape, self.out_shape = Size(in_shape), Size(out_shape)
         if self.in_shape.numel() != self.out_shape.numel():
             raise ValueError(
@@ -395,11 +401,11 @@ class ReshapeTransform(Transform):
         super().__init__(cache_size)
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> constraints.Constraint:
         return constraints.independent(constraints.real, len(self.in_shape))
 
     @property
-    def codomain(self) -> Any:
+    def codomain(self) -> constraints.Constraint:
         return constraints.independent(constraints.real, len(self.out_shape))
 
     def _batch(self, shape: Sequence[int], event: Size) -> Size:
@@ -420,10 +426,10 @@ class ReshapeTransform(Transform):
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return x.new_zeros(self._batch(x.shape, self.in_shape))
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return self._batch(shape, self.in_shape) + self.out_shape
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return self._batch(shape, self.out_shape) + self.in_shape
 
 
@@ -431,7 +437,7 @@ class _OfParts(Transform):
     transforms: list[Transform]
 
     @property
-    def bijective(self) -> Any:
+    def bijective(self) -> bool:
         return all(t.bijective for t in self.transforms)
 
 
@@ -471,14 +477,14 @@ class CatTransform(_OfParts):
         return sum(self.lengths)
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> constraints.Constraint:
         return constraints.cat([t.domain for t in self.transforms], self.dim, self.lengths)
 
     @property
-    def codomain(self) -> Any:
+    def codomain(self) -> constraints.Constraint:
         return constraints.cat([t.codomain for t in self.transforms], self.dim, self.lengths)
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> CatTransform:
         if self._cache_size == cache_size:
             return self
         return CatTransform(self.transforms, self.dim, self.lengths, cache_size)
@@ -518,19 +524,19 @@ class StackTransform(_OfParts):
         self.dim = dim
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> constraints.Constraint:
         return constraints.stack([t.domain for t in self.transforms], self.dim)
 
     @property
-    def codomain(self) -> Any:
+    def codomain(self) -> constraints.Constraint:
         return constraints.stack([t.codomain for t in self.transforms], self.dim)
 
-    def with_cache(self, cache_size: int = 1) -> Any:
+    def with_cache(self, cache_size: int = 1) -> StackTransform:
         if self._cache_size == cache_size:
             return self
         return StackTransform(self.transforms, self.dim, cache_size)
 
-    def _slices(self, x: Tensor) -> Any:
+    def _slices(self, x: Tensor) -> tuple[Tensor, ...]:
         if x.shape[self.dim] != len(self.transforms):
             raise ValueError(
                 f"StackTransform: dimension {self.dim} has size {x.shape[self.dim]}, "
@@ -555,12 +561,12 @@ class CumulativeDistributionTransform(Transform):
     bijective, sign = True, 1
     codomain = constraints.unit_interval
 
-    def __init__(self, distribution: Any, cache_size: int = 0) -> None:
+    def __init__(self, distribution: Distribution, cache_size: int = 0) -> None:
         super().__init__(cache_size)
         self.distribution = distribution
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> constraints.Constraint:
         return self.distribution.support
 
     def _call(self, x: Tensor) -> Tensor:
@@ -612,7 +618,7 @@ class PowerTransform(Transform):
         (self.exponent,) = broadcast_all(exponent)
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> int | Tensor:
         return self.exponent.sign()
 
     def _call(self, x: Tensor) -> Tensor:
@@ -624,7 +630,7 @@ class PowerTransform(Transform):
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return (self.exponent * y / x).abs().log()
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return broadcast_shapes(shape, self.exponent.shape)
 
     inverse_shape = forward_shape
@@ -714,14 +720,14 @@ class AffineTransform(Transform):
         return self._event_dim
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> constraints.Constraint:
         dims = self._event_dim
         return constraints.independent(constraints.real, dims) if dims else constraints.real
 
     codomain = domain
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> int | Tensor:
         if isinstance(self.scale, Tensor):
             return self.scale.sign()
         return (self.scale > 0) - (self.scale < 0)
@@ -739,11 +745,11 @@ class AffineTransform(Transform):
             result = full_like(x, math.log(abs(self.scale)))
         return sum_last(result, self._event_dim)
 
-    def _shape(self, shape: Sequence[int]) -> Any:
+    def _shape(self, shape: Sequence[int]) -> Size:
         own = (getattr(value, "shape", ()) for value in (self.loc, self.scale))
         return broadcast_shapes(shape, *own)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return self._shape(shape)
 
     inverse_shape = forward_shape
@@ -765,17 +771,17 @@ def _equal(a: Tensor | float, b: Tensor | float) -> bool:
 
 
 class _OfVectors(_Unparametrized):
-    def _check(self, shape: Sequence[int], dims: int = 1) -> Any:
+    def _check(self, shape: tuple[int, ...], dims: int = 1) -> tuple[int, ...]:
         if len(shape) < dims:
             raise ValueError(
                 f"{type(self).__name__}: shape is {list(shape)}, wanted {dims} or more dimensions"
             )
         return shape
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return self._check(shape)
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return self._check(shape)
 
 
@@ -819,10 +825,10 @@ class StickBreakingTransform(_OfVectors):
         # dy_i/dx_i = y_i (1 - part_i), and the matrix is triangular.
         return (logsigmoid(-self._shifted(x)) + y[..., :-1].log()).sum(-1)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return self._check(shape)[:-1] + (shape[-1] + 1,)
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return self._check(shape)[:-1] + (shape[-1] - 1,)
 
 
@@ -883,14 +889,14 @@ class CorrCholeskyTransform(_OfVectors):
         stick = 0.5 * (tril_matrix_to_vec(rows, -2).log().sum(-1) if y.shape[-1] > 2 else 0.0)
         return stick - 2 * (x + softplus(-2 * x) - math.log(2)).sum(-1)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         k = self._check(shape)[-1]
         n = round((1 + math.sqrt(1 + 8 * k)) / 2)
         if n * (n - 1) // 2 != k:
             raise ValueError(f"CorrCholeskyTransform: the last size is {k}, wanted n (n - 1) / 2")
         return shape[:-1] + (n, n)
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         *_, rows, columns = self._check(shape, 2)
         if rows != columns:
             raise ValueError(f"CorrCholeskyTransform: shape is {list(shape)}, wanted [..., n, n]")

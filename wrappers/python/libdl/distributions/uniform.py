@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from .. import Size, nan, rand
 from .._C import Tensor
@@ -21,7 +20,7 @@ class Uniform(Distribution):
     has_rsample = True
 
     @property
-    def arg_constraints(self) -> Any:
+    def arg_constraints(self) -> dict[str, constraints.Constraint]:
         return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
 
     def __init__(
@@ -31,7 +30,7 @@ class Uniform(Distribution):
         super().__init__(self.low.shape, validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> constraints.Constraint:
         return constraints.interval(self.low, self.high)
 
     @property

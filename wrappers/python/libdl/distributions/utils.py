@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar, overload
 
 from .. import as_tensor, broadcast_tensors, enable_grad, finfo, get_default_dtype, ones, randn
 from .._C import Tensor
@@ -19,6 +19,9 @@ __all__ = [
     "tril_matrix_to_vec",
     "vec_to_tril_matrix",
 ]
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 euler_constant = 0.57721566490153286060
 
@@ -73,15 +76,19 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
     return clamped.log() - (-clamped).log1p() if is_binary else clamped.log()
 
 
-class lazy_property:
+class lazy_property(Generic[T, R]):
     """An attribute that is computed at its first use, with history, and then kept."""
 
-    def __init__(self, wrapped: Callable[[Any], Any]) -> None:
+    def __init__(self, wrapped: Callable[[T], R]) -> None:
         self.wrapped, self.__doc__ = wrapped, wrapped.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> lazy_property[T, R]: ...
+    @overload
+    def __get__(self, instance: T, owner: type | None = None) -> R: ...
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Wishart distribution."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import math

@@ -6,7 +6,7 @@ requires grad, so that outer derivatives flow through it, and otherwise a new le
 outside. A result that depends only on such leaves has no history outside. Tangents of open levels
 pass through in both directions."""
 
-# mypy: disable-error-code="arg-type,call-arg,no-any-return"
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import math

@@ -1,21 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules by which operators compute a batch, and what rules have in common."""
 
-# mypy: disable-error-code="no-untyped-call"
+# mypy: disable-error-code="no-untyped-call,no-any-return"
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from .. import _functions as F
 from .._C import Tensor
 from .._kinds import ELEMENTWISE
 from .._vmap_levels import Level, Open, batched, needs_loop, value_at
-from .._types import bfloat16, float16, float32, promote_types
+from .._types import bfloat16, dtype as Dtype, float16, float32, promote_types
 
-Rule = Callable[["Call"], Any]
+if TYPE_CHECKING:
+    from types import NotImplementedType
+
+# Tensors, or what holds them; None of what only writes; NotImplemented leaves the call to a loop.
+Answer: TypeAlias = "Tensor | tuple[Any, ...] | list[Any] | NotImplementedType | None"
+Rule = Callable[["Call"], Answer]
+T = TypeVar("T")
 RULES: dict[str, Rule] = {}
 DRAWING: set[str] = set()  # what may draw random numbers, and asks the level by itself
 
@@ -48,16 +54,17 @@ class Call(NamedTuple):
             or self.name in _WRITING
         )
 
-    def value(self, x: Any) -> Tensor | None:
+    def value(self, x: object) -> Tensor | None:
         return value_at(x, self.level)
 
-    def wrapped(self, answer: Any) -> Any:
+    def wrapped(self, answer: T) -> T:
         """Values as batched tensors, also in tuples."""
         if isinstance(answer, Tensor):
-            return batched(answer, self.level)
+            return batched(answer, self.level)  # type: ignore[return-value]
         if isinstance(answer, (tuple, list)):
             results = [self.wrapped(item) for item in answer]
-            return type(answer)(*results) if hasattr(answer, "_fields") else type(answer)(results)
+            kind: Any = type(answer)
+            return kind(*results) if hasattr(answer, "_fields") else kind(results)
         return answer
 
     def named(self) -> dict[str, Any]:
@@ -97,7 +104,7 @@ def _signature(func: Callable[..., Any]) -> inspect.Signature | None:
         return None
 
 
-def any_batched(level: Level, values: Any) -> bool:
+def any_batched(level: Level, values: Iterable[Any]) -> bool:
     return any(
         value_at(x, level) is not None
         or (isinstance(x, (tuple, list)) and any_batched(level, x))
@@ -152,7 +159,7 @@ _WRITTEN = [name + "_" for name in _ELEMENTWISE if name[-1] != "_" and "." not i
 
 
 @rule(*_ELEMENTWISE, *_WRITTEN)
-def elementwise(call: Call) -> Any:
+def elementwise(call: Call) -> Answer:
     """Samples are aligned at their last dimensions, as broadcasting wants them."""
     if call.kwargs.get("out") is not None:
         return NotImplemented
@@ -200,11 +207,11 @@ def _common(call: Call, tensors: list[Tensor]) -> tuple[bool, Any]:
     return True, functools.reduce(promote_types, wide)
 
 
-def _category(dtype: Any) -> int:
+def _category(dtype: Dtype) -> int:
     return 3 if dtype.is_complex else 2 if dtype.is_floating_point else int(dtype.name != "bool")
 
 
-def _weakened(own: Any, common: Any) -> Any:
+def _weakened(own: Dtype, common: Dtype) -> Dtype:
     """What a 0-d tensor of the dtype is among tensors with dimensions that have the common one."""
     if _category(own) == _category(common):
         # In 16 bits operators compute with all digits of the number, and round the result.
@@ -215,7 +222,7 @@ def _weakened(own: Any, common: Any) -> Any:
 
 
 @rule("type_as", "to")
-def as_other(call: Call) -> Any:
+def as_other(call: Call) -> Answer:
     """As another tensor: of that the dtype and device alone count."""
     x, *rest = call.args
     other = rest[0] if rest else call.kwargs.get("other")
@@ -226,7 +233,7 @@ def as_other(call: Call) -> Any:
 
 
 @rule("masked_fill", "masked_fill_", "fill", "fill_")
-def filled(call: Call) -> Any:
+def filled(call: Call) -> Answer:
     """The number that fills may be another one for each sample."""
     arguments = call.named()
     x, number = arguments["input"], arguments["value"]
@@ -266,7 +273,7 @@ _OVER: dict[str, Any] = {
 
 
 @rule(*_OVER)
-def over(call: Call) -> Any:
+def over(call: Call) -> Answer:
     """A reduction, or what works along a dimension: the batch is one more in front."""
     arguments = call.named()
     x = arguments.pop("input")
@@ -319,11 +326,11 @@ def _reduces_all(call: Call, x: Tensor, values: dict[str, Any]) -> bool:
     return x.ndim == 0 or (answer if isinstance(answer, Tensor) else answer[0]).ndim == 0
 
 
-def _other_operand(call: Call) -> Any:
+def _other_operand(call: Call) -> Answer:
     return elementwise(call) if call.name in ("max", "min") else NotImplemented
 
 
-def _over_all(call: Call, value: Tensor, values: dict[str, Any]) -> Any:
+def _over_all(call: Call, value: Tensor, values: dict[str, Any]) -> Answer:
     keep = values.pop("keepdim", False)
     flat = value.flatten(1) if value.ndim > 1 else value.unsqueeze(1)
     func = {"max": F.amax, "min": F.amin}.get(call.name, call.func)

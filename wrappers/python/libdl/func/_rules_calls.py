@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules of products, random numbers, and reads of values."""
 
-# mypy: disable-error-code="arg-type,misc"
+# mypy: disable-error-code="arg-type,no-any-return"
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import _C, _functions as F
 from .._C import Tensor
@@ -14,13 +14,13 @@ from .._vmap_levels import core, needs_loop, spread, value_at
 from ..functional import einsum as einsum_of
 from .._types import bool_
 from ._one_by_one import may_draw, one_by_one
-from ._rules import Call, drawing, named, ranked, rule
+from ._rules import Answer, Call, drawing, named, ranked, rule
 
 # -- products --------------------------------------------------------------------------------------
 
 
 @rule("matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "mv", "dot", "inner", "vdot")
-def matmul(call: Call) -> Any:
+def matmul(call: Call) -> Answer:
     """Vectors become matrices; the batch is one more dimension of matrices."""
     if call.kwargs.get("out") is not None or len(call.args) + len(call.kwargs) != 2:
         return NotImplemented
@@ -49,7 +49,7 @@ def matmul(call: Call) -> Any:
 
 
 @rule("linear")
-def linear(call: Call) -> Any:
+def linear(call: Call) -> Answer:
     arguments = call.named()
     x, weight, bias = arguments["input"], arguments["weight"], arguments.get("bias")
     if value_at(weight, call.level) is None and value_at(bias, call.level) is None and x.ndim:
@@ -60,7 +60,7 @@ def linear(call: Call) -> Any:
 
 
 @rule("addmm")
-def addmm(call: Call) -> Any:
+def addmm(call: Call) -> Answer:
     arguments = call.named()
     if arguments.get("out") is not None:
         return NotImplemented
@@ -93,7 +93,7 @@ def _beside(product: Tensor, input: Tensor) -> Tensor:
 
 
 @rule("einsum")
-def einsum(call: Call) -> Any:
+def einsum(call: Call) -> Answer:
     """The batch is one more letter."""
     if call.args:
         equation, *operands = call.args
@@ -186,19 +186,19 @@ def _check_random(call: Call) -> None:
     may_draw(call.level, call.name, repeatable=True)
 
 
-def _for_each(call: Call) -> Any:
+def _for_each(call: Call) -> Answer:
     """One sample after another: their numbers follow one another, or are the same."""
     with call.seen():
         return one_by_one(call, warn=False)
 
 
-def _shared(call: Call) -> Any:
+def _shared(call: Call) -> Answer:
     """Numbers that do not depend on the samples, and are the same for all of them."""
     return call.func(*call.args, **call.kwargs)
 
 
 @drawing("randperm", "randint", "rand", "randn")
-def sized(call: Call) -> Any:
+def sized(call: Call) -> Answer:
     """Numbers of given sizes."""
     _check_random(call)
     if call.level.randomness == "same":
@@ -232,7 +232,7 @@ def sized(call: Call) -> Any:
     "log_normal_",
     "geometric_",
 )
-def like(call: Call) -> Any:
+def like(call: Call) -> Answer:
     """Numbers drawn for the elements of a tensor."""
     _check_random(call)
     x, *rest = call.args
@@ -288,7 +288,7 @@ def _shared_target(call: Call) -> RuntimeError:
     "rnn_tanh",
     "rnn_relu",
 )
-def drawn(call: Call) -> Any:
+def drawn(call: Call) -> Answer:
     """Draws that depend on other tensors."""
     if not draws(call.name, call.func, call.args, call.kwargs):
         if not call.is_batched:
@@ -318,7 +318,7 @@ def drawn(call: Call) -> Any:
     return _for_each(call)
 
 
-def _undrawn(call: Call) -> Any:
+def _undrawn(call: Call) -> Answer:
     """Nothing is drawn: in place, or the values as they are, or rrelu's middle slope."""
     x, *rest = call.args
     value = value_at(x, call.level)
@@ -349,7 +349,7 @@ def _undrawn(call: Call) -> Any:
     "storage",
     "untyped_storage",
 )
-def reading(call: Call) -> Any:
+def reading(call: Call) -> NoReturn:
     if call.name in ("data_ptr", "storage", "untyped_storage"):
         raise needs_loop(
             f"vmap: {call.name}() of a tensor that is mapped over: its samples have no "
@@ -367,20 +367,20 @@ def reading(call: Call) -> Any:
 
 
 @rule("histc", "histogram", "histogramdd", "bincount", "nonzero_static")
-def counted(call: Call) -> Any:
+def counted(call: Call) -> Answer:
     """Each sample's values decide what is counted."""
     return _for_each(call)
 
 
 @rule("quantile", "nanquantile")
-def quantile(call: Call) -> Any:
+def quantile(call: Call) -> Answer:
     """Without q of their own samples are computed together."""
     mapped = value_at(call.named()["q"], call.level) is not None
     return _for_each(call) if mapped else NotImplemented
 
 
 @rule("cov")
-def covariance(call: Call) -> Any:
+def covariance(call: Call) -> Answer:
     """Weights are looked at: those that differ between samples one by one."""
     arguments = call.named()
     mapped = any(
@@ -390,7 +390,7 @@ def covariance(call: Call) -> Any:
 
 
 @rule("repeat_interleave")
-def repeated(call: Call) -> Any:
+def repeated(call: Call) -> Answer:
     """Samples repeat differently, but as often in all as output_size says."""
     arguments = call.named()
     mapped = value_at(arguments.get("repeats", arguments["input"]), call.level) is not None
@@ -400,7 +400,7 @@ def repeated(call: Call) -> Any:
 
 
 @rule("argwhere")
-def places(call: Call) -> Any:
+def places(call: Call) -> Answer:
     """As many in each sample, or there is no result."""
     x = call.named()["input"]
     rows = [F.argwhere(sample) for sample in spread(x, call.level)]
@@ -410,7 +410,7 @@ def places(call: Call) -> Any:
 
 
 @rule("nonzero", "unique", "unique_consecutive")
-def unknown_shape(call: Call) -> Any:
+def unknown_shape(call: Call) -> NoReturn:
     """Also where(condition), which is nonzero."""
     raise needs_loop(
         f"vmap: {call.name} has results whose shape depends on the values, which differ between "
@@ -419,7 +419,7 @@ def unknown_shape(call: Call) -> Any:
 
 
 @rule("backward")
-def backward(call: Call) -> Any:
+def backward(call: Call) -> NoReturn:
     raise RuntimeError(
         "vmap: backward() cannot be called on a tensor that is mapped over; "
         "libdl.func.grad inside, or backward() outside"

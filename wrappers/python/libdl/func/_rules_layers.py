@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules of layers and losses."""
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from typing import Any
 
 from .. import _functions as F
 from .._C import Tensor
 from .._vmap_levels import needs_loop, spread, value_at
 from .._overloads import arange
-from ._rules import Call, drawing, ranked, rule
+from ._rules import Answer, Call, drawing, ranked, rule
 from ._rules_calls import drawn
 
 
-def folded(call: Call, rank: int) -> Any:
+def folded(call: Call, rank: int) -> Answer:
     """A layer whose input may have a dimension of samples already: both become one."""
     x, *rest = call.args
     value = value_at(x, call.level)
@@ -39,18 +39,18 @@ _POOLS = [
 
 
 @rule(*_POOLS)
-def pool(call: Call) -> Any:
+def pool(call: Call) -> Answer:
     n = int(next(c for c in call.name if c.isdigit()))
     return folded(call, n + 2)
 
 
 @rule("interpolate", "upsample")
-def resized(call: Call) -> Any:
+def resized(call: Call) -> Answer:
     return folded(call, call.args[0].ndim)
 
 
 @rule("grid_sample")
-def grid_sample(call: Call) -> Any:
+def grid_sample(call: Call) -> Answer:
     x, grid, *rest = call.args
     values = spread(x, call.level), spread(grid, call.level)
     y = call.func(*(v.flatten(0, 1) for v in values), *rest, **call.kwargs)
@@ -58,7 +58,7 @@ def grid_sample(call: Call) -> Any:
 
 
 @rule("cdist")
-def cdist(call: Call) -> Any:
+def cdist(call: Call) -> Answer:
     x1, x2, *rest = call.args
     values = [spread(x, call.level) for x in (x1, x2)]
     ndim = max(v.ndim for v in values)
@@ -69,7 +69,7 @@ def cdist(call: Call) -> Any:
 
 
 @rule("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
-def convolution(call: Call) -> Any:
+def convolution(call: Call) -> Answer:
     """Filters that differ between samples are groups of one convolution."""
     arguments = call.named()
     n = int(next(c for c in call.name if c.isdigit()))
@@ -92,7 +92,7 @@ def convolution(call: Call) -> Any:
 
 
 @rule("embedding")
-def embedding(call: Call) -> Any:
+def embedding(call: Call) -> Answer:
     arguments = call.named()
     index, weight = arguments["input"], arguments["weight"]
     if value_at(weight, call.level) is None:
@@ -109,7 +109,7 @@ def embedding(call: Call) -> Any:
 
 
 @rule("one_hot")
-def one_hot(call: Call) -> Any:
+def one_hot(call: Call) -> Answer:
     arguments = call.named()
     if arguments.get("num_classes", -1) == -1:
         raise needs_loop("vmap: one_hot needs num_classes, for it reads the values to find it")
@@ -117,7 +117,7 @@ def one_hot(call: Call) -> Any:
 
 
 @rule("layer_norm")
-def layer_norm(call: Call) -> Any:
+def layer_norm(call: Call) -> Answer:
     arguments = call.named()
     x, shape = arguments["input"], arguments["normalized_shape"]
     weight, bias, eps = arguments.get("weight"), arguments.get("bias"), arguments.get("eps", 1e-5)
@@ -133,7 +133,7 @@ def layer_norm(call: Call) -> Any:
 
 
 @rule("group_norm")
-def group_norm(call: Call) -> Any:
+def group_norm(call: Call) -> Answer:
     arguments = call.named()
     x, groups = arguments["input"], arguments["num_groups"]
     weight, bias, eps = arguments.get("weight"), arguments.get("bias"), arguments.get("eps", 1e-5)
@@ -147,7 +147,7 @@ def group_norm(call: Call) -> Any:
 
 
 @rule("pad")
-def pad(call: Call) -> Any:
+def pad(call: Call) -> Answer:
     arguments = call.named()
     x, value = arguments["input"], value_at(arguments["input"], call.level)
     if value is None:
@@ -173,7 +173,7 @@ def pad(call: Call) -> Any:
     "poisson_nll_loss",
     "gaussian_nll_loss",
 )
-def elementwise_loss(call: Call) -> Any:
+def elementwise_loss(call: Call) -> Answer:
     """The loss of each element by itself, then the sample's mean or sum."""
     arguments = call.named()
     reduction = arguments.pop("reduction", "mean")
@@ -195,7 +195,7 @@ def elementwise_loss(call: Call) -> Any:
 
 
 @rule("cross_entropy", "nll_loss")
-def class_loss(call: Call) -> Any:
+def class_loss(call: Call) -> Answer:
     arguments = {name: value for name, value in call.named().items() if value is not None}
     x, target = arguments["input"], arguments["target"]
     reduction = arguments.get("reduction", "mean")
@@ -236,7 +236,7 @@ def class_loss(call: Call) -> Any:
 
 
 @drawing("scaled_dot_product_attention")
-def attention(call: Call) -> Any:
+def attention(call: Call) -> Answer:
     """The batch is one more dimension in front of the heads."""
     arguments = call.named()
     if arguments.get("dropout_p"):
@@ -257,7 +257,7 @@ def attention(call: Call) -> Any:
 
 
 @rule("batch_norm")
-def batch_norm(call: Call) -> Any:
+def batch_norm(call: Call) -> Answer:
     """Channels of different samples are different channels."""
     arguments = call.named()
     x = arguments.pop("input")
@@ -287,7 +287,7 @@ def batch_norm(call: Call) -> Any:
     return call.wrapped(y.unflatten(1, (value.shape[0], x.shape[1])).transpose(0, 1))
 
 
-def _scaled(call: Call, y: Tensor, weight: Any, bias: Any) -> Tensor:
+def _scaled(call: Call, y: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     """Values that all samples share, with weights and biases of their own."""
     shape = (-1, *[1] * (y.ndim - 2))
     with call.seen():
@@ -296,15 +296,15 @@ def _scaled(call: Call, y: Tensor, weight: Any, bias: Any) -> Tensor:
 
 
 @rule("fold")
-def fold(call: Call) -> Any:
+def fold(call: Call) -> Answer:
     return folded(call, 3)
 
 
 @rule("pixel_shuffle", "pixel_unshuffle")
-def pixels(call: Call) -> Any:
+def pixels(call: Call) -> Answer:
     return call.wrapped(call.func(call.args[0].value, *call.args[1:], **call.kwargs))
 
 
 @rule("channel_shuffle", "local_response_norm")
-def channels(call: Call) -> Any:
+def channels(call: Call) -> Answer:
     return folded(call, call.args[0].ndim)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules of views, joins and indexing."""
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import _functions as F
 from .._C import Tensor
@@ -13,7 +14,7 @@ from .._vmap_levels import Batched, needs_loop, own_copy, spread, take_value, va
 from ..functional import broadcast_shapes
 from .._types import promote_types
 from ._indices import Key
-from ._rules import Call, elementwise, ranked, rule, shifted
+from ._rules import Answer, Call, elementwise, ranked, rule, shifted
 from ._rules_layers import folded
 
 
@@ -29,7 +30,7 @@ def _sizes(values: dict[str, Any]) -> list[int]:
 
 
 @rule("view", "reshape")
-def view(call: Call) -> Any:
+def view(call: Call) -> Answer:
     value = call.args[0].value
     arguments = call.named()
     if any(isinstance(x, type(call.args[0].dtype)) for x in (*call.args, *call.kwargs.values())):
@@ -41,7 +42,7 @@ def view(call: Call) -> Any:
 
 
 @rule("expand", "repeat", "tile", "broadcast_to")
-def expand(call: Call) -> Any:
+def expand(call: Call) -> Answer:
     value = call.args[0].value
     sizes = _sizes(call.named())
     name = "expand" if call.name == "broadcast_to" else call.name
@@ -53,20 +54,20 @@ def expand(call: Call) -> Any:
 
 
 @rule("expand_as", "view_as", "reshape_as")
-def as_other(call: Call) -> Any:
+def as_other(call: Call) -> Answer:
     x, other = call.args
     with call.seen():
         return getattr(x, call.name.removesuffix("_as"))(other.shape)
 
 
 @rule("permute")
-def permute(call: Call) -> Any:
+def permute(call: Call) -> Answer:
     x = call.args[0]
     return call.wrapped(x.value.permute(0, *shifted(_sizes(call.named()), x.ndim)))
 
 
 @rule("new_zeros", "new_ones", "new_empty", "new_full")
-def new(call: Call) -> Any:
+def new(call: Call) -> Answer:
     arguments = call.named()
     value = arguments.pop("input").value
     size = arguments.pop("size", arguments.pop("sizes", ()))
@@ -98,7 +99,7 @@ _DIMENSIONS: dict[str, dict[str, Any]] = {
 
 
 @rule(*_DIMENSIONS)
-def along(call: Call) -> Any:
+def along(call: Call) -> Answer:
     """Views that name dimensions of a sample."""
     arguments = call.named()
     x = arguments.pop("input")
@@ -118,7 +119,7 @@ def along(call: Call) -> Any:
     return call.wrapped(call.func(x.value, **arguments))
 
 
-def _of_one_element(call: Call, x: Any, values: dict[str, Any]) -> Any:
+def _of_one_element(call: Call, x: Any, values: dict[str, Any]) -> Answer:
     """What is a view of a 0-d sample x stays one: its element keeps its place."""
     probe = call.func(F.empty((), dtype=x.dtype, device="meta"), **values)
     if not isinstance(probe, Tensor) or probe.numel() != 1:
@@ -127,21 +128,21 @@ def _of_one_element(call: Call, x: Any, values: dict[str, Any]) -> Any:
 
 
 @rule("contiguous")
-def contiguous(call: Call) -> Any:
+def contiguous(call: Call) -> Answer:
     """A sample without gaps is itself, wherever the batch's dimension lies in memory."""
     x = call.args[0]
     return x if len(call.args) == 1 and not call.kwargs and x.is_contiguous() else elementwise(call)
 
 
 @rule("unsqueeze")
-def unsqueeze(call: Call) -> Any:
+def unsqueeze(call: Call) -> Answer:
     arguments = call.named()
     x = arguments["input"]
     return call.wrapped(x.value.unsqueeze(shifted(arguments["dim"], x.ndim + 1)))
 
 
 @rule("squeeze")
-def squeeze(call: Call) -> Any:
+def squeeze(call: Call) -> Answer:
     arguments = call.named()
     x, dim = arguments.pop("input"), arguments.get("dim")
     if dim is None:
@@ -155,13 +156,13 @@ def squeeze(call: Call) -> Any:
 
 
 @rule("real.__get__", "imag.__get__", "data.__get__", "grad.__get__")
-def attribute(call: Call) -> Any:
+def attribute(call: Call) -> Answer:
     """An attribute that is a tensor, or None."""
     return call.wrapped(getattr(call.args[0].value, call.name.removesuffix(".__get__")))
 
 
 @rule("t", "T.__get__")
-def transposed(call: Call) -> Any:
+def transposed(call: Call) -> Answer:
     x = call.args[0]
     if x.ndim > 2:  # with a warning, or an error
         call.func(F.empty(x.shape, dtype=x.dtype, device="meta"))
@@ -169,7 +170,7 @@ def transposed(call: Call) -> Any:
 
 
 @rule("mT.__get__", "mH.__get__", "adjoint", "tril", "triu", "H.__get__")
-def trailing(call: Call) -> Any:
+def trailing(call: Call) -> Answer:
     """What counts dimensions from the end."""
     if call.args[0].ndim == 0 and call.name not in ("tril", "triu"):
         return _of_one_element(call, call.args[0], {})
@@ -184,7 +185,7 @@ def trailing(call: Call) -> Any:
 
 
 @rule("cat", "concat", "concatenate", "stack")
-def join(call: Call) -> Any:
+def join(call: Call) -> Answer:
     arguments = call.named()
     tensors = list(arguments.pop("input"))
     if arguments.pop("out", None) is not None:
@@ -213,7 +214,7 @@ RESHAPING = {"unsqueeze_", "squeeze_", "t_", "transpose_", "swapaxes_", "swapdim
 
 
 @rule(*RESHAPING)
-def reshaped(call: Call) -> Any:
+def reshaped(call: Call) -> Answer:
     """The tensor stands for a view of its values from now on."""
     x = call.args[0]
     with call.seen():
@@ -224,7 +225,7 @@ def reshaped(call: Call) -> Any:
 
 
 @rule("resize_", "resize_as_", "set_", "data.__set__")
-def replaced(call: Call) -> Any:
+def replaced(call: Call) -> NoReturn:
     raise needs_loop(
         f"vmap: {call.name.removesuffix('.__set__')} of a tensor that is mapped over "
         "would give it other memory, which its samples do not have"
@@ -235,13 +236,13 @@ def replaced(call: Call) -> Any:
 
 
 @rule("__getitem__")
-def getitem(call: Call) -> Any:
+def getitem(call: Call) -> Answer:
     x, key = call.args[0], call.args[1]
     return call.wrapped(Key(call, key, x.shape).read(x))
 
 
 @rule("__setitem__")
-def setitem(call: Call) -> Any:
+def setitem(call: Call) -> None:
     x, key, new = call.args
     if value_at(x, call.level) is None:
         raise call.unwritable()
@@ -285,7 +286,7 @@ def _fill_where(call: Call, x: Tensor, key: Any, mask: Tensor, new: Any) -> None
 
 
 @rule("index_put", "index_put_")
-def index_put(call: Call) -> Any:
+def index_put(call: Call) -> Answer:
     arguments = call.named()
     x, indices, new = arguments["input"], arguments["indices"], arguments["values"]
     if any(
@@ -309,7 +310,7 @@ _PLACES = {
 
 
 @rule(*_PLACES)
-def scattered_view(call: Call) -> Any:
+def scattered_view(call: Call) -> Answer:
     """A copy of the input in which a part is another tensor: both become one of each sample."""
     arguments = call.named()
     x, src = arguments.pop("input"), arguments.pop("src")
@@ -321,7 +322,7 @@ def scattered_view(call: Call) -> Any:
 
 
 @rule("masked_select")
-def masked_select(call: Call) -> Any:
+def masked_select(call: Call) -> Answer:
     """Where all samples share the mask, and so the result's shape."""
     x, mask = call.args
     if call.value(mask) is not None:
@@ -334,7 +335,7 @@ def masked_select(call: Call) -> Any:
         return x.expand(shape)[mask.expand(shape)]
 
 
-def _with_all_spread(call: Call, names: tuple[str, ...]) -> Any:
+def _with_all_spread(call: Call, names: tuple[str, ...]) -> Answer:
     arguments = call.named()
     rank = arguments["input"].ndim
     if rank == 0:
@@ -360,7 +361,7 @@ def _with_all_spread(call: Call, names: tuple[str, ...]) -> Any:
     "scatter_reduce",
     "scatter_reduce_",
 )
-def gather(call: Call) -> Any:
+def gather(call: Call) -> Answer:
     """Every sample has its own rows."""
     arguments = call.named()
     index = arguments["index"]
@@ -370,7 +371,7 @@ def gather(call: Call) -> Any:
 
 
 @rule("searchsorted", "bucketize")
-def searched(call: Call) -> Any:
+def searched(call: Call) -> Answer:
     """In one row for all samples, or in each sample's own rows."""
     arguments = call.named()
     if arguments.get("out") is not None:
@@ -390,7 +391,7 @@ def searched(call: Call) -> Any:
 
 
 @rule("roll")
-def roll(call: Call) -> Any:
+def roll(call: Call) -> Answer:
     arguments = call.named()
     x, dims = arguments["input"], arguments.get("dims")
     if dims is None or x.ndim == 0 or dims == ():
@@ -400,7 +401,7 @@ def roll(call: Call) -> Any:
 
 
 @rule("index_add", "index_add_", "index_copy", "index_copy_", "index_fill", "index_fill_")
-def index_write(call: Call) -> Any:
+def index_write(call: Call) -> Answer:
     arguments = call.named()
     if value_at(arguments["index"], call.level) is not None or arguments.get("out") is not None:
         return NotImplemented
@@ -411,7 +412,7 @@ def index_write(call: Call) -> Any:
 
 
 @rule("put", "put_")
-def put(call: Call) -> Any:
+def put(call: Call) -> Answer:
     """Each sample's elements are a row, whose places are written; put writes to a copy."""
     arguments = call.named()
     x, places, source = arguments.pop("input"), arguments.pop("index"), arguments.pop("source")
@@ -428,7 +429,7 @@ def put(call: Call) -> Any:
 
 
 @rule("split_copy", "split_with_sizes_copy", "unbind_copy")
-def copies_of_parts(call: Call) -> Any:
+def copies_of_parts(call: Call) -> Answer:
     """Copies of the views: C's parts of an operator answer single tensors."""
     if call.kwargs.get("out") is not None:
         return NotImplemented
@@ -438,7 +439,7 @@ def copies_of_parts(call: Call) -> Any:
 
 
 @rule("slice_copy")
-def slice_copy(call: Call) -> Any:
+def slice_copy(call: Call) -> Answer:
     """A copy of the view, which has no function."""
     arguments = call.named()
     if arguments.get("out") is not None:
@@ -454,7 +455,7 @@ def slice_copy(call: Call) -> Any:
 
 
 @rule("index_select")
-def index_select(call: Call) -> Any:
+def index_select(call: Call) -> Answer:
     arguments = call.named()
     x, dim, index = arguments["input"], arguments["dim"], arguments["index"]
     if x.ndim == 0 or arguments.get("out") is not None:
@@ -466,7 +467,7 @@ def index_select(call: Call) -> Any:
 
 
 @rule("as_strided", "as_strided_", "as_strided_scatter")
-def as_strided(call: Call) -> Any:
+def as_strided(call: Call) -> NoReturn:
     raise needs_loop(
         "vmap: as_strided reads memory as it lies, and where a sample lies there is "
         "not defined; use select, narrow or unfold"
@@ -474,5 +475,5 @@ def as_strided(call: Call) -> Any:
 
 
 @rule("sparse_coo_tensor")
-def sparse(call: Call) -> Any:
+def sparse(call: Call) -> NoReturn:
     raise NotImplementedError("vmap: sparse tensors cannot be mapped over")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import builtins
 import enum
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,7 @@ class CodeGen:
         """The return statement; output_args is the value as code."""
         return f"return {output_args}"
 
-    def process_inputs(self, *args: Any) -> Any:
+    def process_inputs(self, *args: Any) -> Sequence[Any]:
         """The values of the placeholders, from the arguments of a call."""
         return args
 

@@ -37,7 +37,7 @@ _CHECKED = (bool, int, float, str, complex)
 
 
 @has_side_effect
-def _assert_is_none(value: Any, message: str) -> None:
+def _assert_is_none(value: object, message: str) -> None:
     assert value is None, message
 
 
@@ -60,7 +60,7 @@ class StructureCodeGen(CodeGen):
     def generate_output(self, output_args: Any) -> str:
         return f"return self._out_spec.unflatten({output_args})"
 
-    def process_inputs(self, *args: Any) -> Any:
+    def process_inputs(self, *args: Any) -> list[Any]:
         return self.in_spec.flatten_up_to(args)
 
     def process_outputs(self, outputs: Any) -> Any:

@@ -173,7 +173,7 @@ class Tracer(TracerBase):
         root_fn: Callable[..., Any],
         is_module: bool,
         concrete_args: dict[str, Any] | None = None,
-    ) -> Any:
+    ) -> tuple[Callable[..., Any], list[Any]]:
         """The function to run, and the arguments to run it with: placeholders' proxies."""
         return Placeholders(self, root_fn, is_module, concrete_args or {}).made()
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import builtins
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import overrides
 from .._package_name import is_own
+
+if TYPE_CHECKING:
+    from .graph import Graph
 
 # x + y and so on, by the name of operator's function.
 BINARY = {
@@ -86,7 +89,7 @@ def is_library(obj: object) -> bool:
     return is_own(module)
 
 
-def is_function(func: Any) -> bool:
+def is_function(func: object) -> bool:
     """Whether the library has it as a function, and not as a method alone."""
     return not (overrides.resolve_name(func) or "libdl.Tensor").startswith("libdl.Tensor")
 
@@ -113,7 +116,7 @@ def type_text(kind: object) -> str:
     return "..." if kind is ... else repr(kind)
 
 
-def table(graph: Any) -> str:
+def table(graph: Graph) -> str:
     """The nodes as a table, spaced as the package tabulate does for PyTorch."""
     head = ["opcode", "name", "target", "args", "kwargs"]
     rows = [[node.op, node.name, node.target, node.args, node.kwargs] for node in graph.nodes]

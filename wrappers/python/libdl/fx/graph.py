@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _texts
 from ._checks import lint
 from ._code import CodeGen, PythonCode, Writer
 from ._names import Namespace, name_of_target
 from .node import Argument, Node, Target, map_aggregate, map_arg
+
+if TYPE_CHECKING:
+    from .graph_module import GraphModule
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
 
@@ -66,7 +69,7 @@ class Graph:
 
     def __init__(
         self,
-        owning_module: Any = None,
+        owning_module: GraphModule | None = None,
         tracer_cls: type | None = None,
         tracer_extras: dict[str, Any] | None = None,
     ) -> None:
@@ -177,7 +180,7 @@ class Graph:
 
     def graph_copy(
         self, g: Graph, val_map: dict[Node, Node], return_output_node: bool = False
-    ) -> Any:
+    ) -> Argument | tuple[Argument, Node]:
         """Copies the nodes of g that val_map does not have, and adds them to val_map; the value of
         its output, or (value, output node), or None if it has no output."""
         for node in g.nodes:
@@ -275,7 +278,7 @@ class Graph:
         """Prints the nodes as a table."""
         print(_texts.table(self))
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Any, ...]:
         places = {node: i for i, node in enumerate(self.nodes)}
 
         def stored(value: Any) -> Any:

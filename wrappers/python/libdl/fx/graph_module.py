@@ -226,7 +226,7 @@ class GraphModule(Module):
         result.meta = dict(self.meta)
         return result
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         return _rebuilt, (_base(type(self)), self._fields(), self.graph, self._class_name)
 
 

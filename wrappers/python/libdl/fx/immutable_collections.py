@@ -27,7 +27,7 @@ class immutable_list(list[Any]):  # noqa: N801  (PyTorch's name)
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(tuple(self))
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Any, ...]:
         return immutable_list, (tuple(self),)
 
 
@@ -40,7 +40,7 @@ class immutable_dict(dict[Any, Any]):  # noqa: N801  (PyTorch's name)
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Any, ...]:
         return immutable_dict, (tuple(self.items()),)
 
 

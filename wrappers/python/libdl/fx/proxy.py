@@ -14,6 +14,7 @@ from typing import Any
 
 from .. import _types
 from .._C import Tensor
+from .._types import Size
 from ..utils import _pytree as pytree
 from . import _texts
 from .graph import Graph
@@ -230,7 +231,7 @@ class Proxy:
         return tracer.create_proxy("call_function", func, args, kwargs)
 
 
-def _is_method(func: Any) -> bool:
+def _is_method(func: object) -> bool:
     """Whether it is a method and not a function of the library, too."""
     name = getattr(func, "__name__", "")
     return getattr(Tensor, name, None) is func and not _texts.is_function(func)
@@ -279,15 +280,16 @@ class ParameterProxy(Proxy):
         return f"ParameterProxy({self.name})"
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> Size:
         return self.param.shape
 
     @property
     def ndim(self) -> int:
         return self.param.ndim
 
-    def size(self, *args: Any) -> Any:
-        return self.param.size(*args)
+    def size(self, *args: Any) -> Size | int:
+        size: Size | int = self.param.size(*args)
+        return size
 
     def dim(self) -> int:
         return self.param.dim()

@@ -5,11 +5,14 @@ called as torch.ops.namespace.name, too."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 from ._library import _DEVICES, Library
 from ._operators import OPERATORS, Operator, found, split
 from ._schema import of_function, of_text
+
+if TYPE_CHECKING:
+    from ..ops import OpOverload
 
 __all__ = [
     "CustomOpDef",
@@ -48,10 +51,11 @@ class CustomOpDef:
         return found(self._qualname)(*args, **kwargs)
 
     @property
-    def _opoverload(self) -> Any:
+    def _opoverload(self) -> OpOverload:
         from .. import ops
 
-        return getattr(getattr(ops, self._namespace), self._name).default
+        overload: OpOverload = getattr(getattr(ops, self._namespace), self._name).default
+        return overload
 
     def register_fake(self, fn: _Function, /) -> _Function:
         """The function that computes the results' shapes, for tensors on meta; returns it."""
@@ -82,6 +86,28 @@ class CustomOpDef:
         register_autocast(self._qualname, device_type, cast_inputs)
 
 
+@overload
+def custom_op(
+    name: str,
+    fn: None = None,
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    device_types: str | Sequence[str] | None = None,
+    schema: str | None = None,
+    tags: object = None,
+) -> Callable[[_Function], CustomOpDef]: ...
+@overload
+def custom_op(
+    name: str,
+    fn: _Function,
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    device_types: str | Sequence[str] | None = None,
+    schema: str | None = None,
+    tags: object = None,
+) -> CustomOpDef: ...
 def custom_op(
     name: str,
     fn: _Function | None = None,

@@ -185,7 +185,7 @@ class _Context:
         setattr(self._held, name, value)
 
 
-def _function_of(operator: Operator) -> Any:
+def _function_of(operator: Operator) -> type[Function]:
     """A class for the operator, so that nodes are named after it."""
 
     def forward(call: _Call, *leaves: object) -> Any:
@@ -205,7 +205,7 @@ def _function_of(operator: Operator) -> Any:
             arguments["keyword_only_inputs"] = call.named
         operator.setup(**arguments)
 
-    def backward(ctx: Any, *gradients: Any) -> Any:
+    def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
         if operator.backward is None:
             raise RuntimeError(
                 f"{operator.schema.name} has no gradient: register_autograd() gives it one"

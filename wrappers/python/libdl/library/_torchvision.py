@@ -6,7 +6,8 @@ Each is composed of libdl's operators and recorded call by call, so that gradien
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from .. import _creation, _functions as f, _overloads
 from .._C import Tensor
@@ -91,7 +92,7 @@ def nms(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
     return order[_creation.tensor(kept, dtype=int64, device=order.device)]
 
 
-def _refuse(name: str, reason: str) -> Any:
+def _refuse(name: str, reason: str) -> NoReturn:
     raise NotImplementedError(f"torchvision::{name}: {reason}")
 
 
@@ -398,7 +399,9 @@ def _displaced(input: Tensor, y: Tensor, x: Tensor) -> Tensor:
 # -- gradients as operators of their own, which newer versions of torchvision register -------------
 
 
-def _pulled(function: Any, grad: Tensor, shape: tuple[int, ...], *args: object) -> Tensor:
+def _pulled(
+    function: Callable[..., Any], grad: Tensor, shape: tuple[int, ...], *args: object
+) -> Tensor:
     with enable_grad():
         x = grad.new_zeros(shape).requires_grad_()
         y = function(x, *args)

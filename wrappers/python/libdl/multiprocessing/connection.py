@@ -195,7 +195,7 @@ def _rebuilt(handle: Any, readable: bool, writable: bool) -> Connection:
     return Connection(handle.detach(), readable, writable)
 
 
-def _reduce(connection: Connection) -> Any:
+def _reduce(connection: Connection) -> tuple[Any, ...]:
     handle = DupFd(connection.fileno())
     return _rebuilt, (handle, connection.readable, connection.writable)
 

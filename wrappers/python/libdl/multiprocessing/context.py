@@ -5,6 +5,7 @@ queues and pipes carry them."""
 from __future__ import annotations
 
 import multiprocessing
+from collections.abc import Callable, Iterable
 from multiprocessing import context
 from typing import Any
 
@@ -16,7 +17,7 @@ from .reductions import Starting
 class _Given:
     """A process made by spawn or forkserver is given all of the object's attributes at once."""
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> dict[str, Starting]:
         return {"_given": Starting(dict(self.__dict__))}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -56,24 +57,24 @@ class _Shares(context.BaseContext):
         """Two connected ends; without duplex the first receives and the second sends."""
         return connection.Pipe(duplex)
 
-    def Queue(self, maxsize: int = 0) -> Any:  # noqa: N802
+    def Queue(self, maxsize: int = 0) -> queues.Queue:  # noqa: N802
         """Objects in order, at most maxsize if that is positive."""
         return queues.Queue(maxsize, ctx=self.get_context())
 
-    def JoinableQueue(self, maxsize: int = 0) -> Any:  # noqa: N802
+    def JoinableQueue(self, maxsize: int = 0) -> queues.JoinableQueue:  # noqa: N802
         """A Queue that counts which of its objects are done."""
         return queues.JoinableQueue(maxsize, ctx=self.get_context())
 
-    def SimpleQueue(self) -> Any:  # noqa: N802
+    def SimpleQueue(self) -> queues.SimpleQueue:  # noqa: N802
         """Objects in order."""
         return queues.SimpleQueue(ctx=self.get_context())
 
     def Pool(  # noqa: N802
         self,
-        processes: Any = None,
-        initializer: Any = None,
-        initargs: Any = (),
-        maxtasksperchild: Any = None,
+        processes: int | None = None,
+        initializer: Callable[..., object] | None = None,
+        initargs: Iterable[Any] = (),
+        maxtasksperchild: int | None = None,
     ) -> Any:
         """Processes that work on many tasks."""
         return Pool(processes, initializer, initargs, maxtasksperchild, self.get_context())
@@ -98,7 +99,7 @@ class ForkServerContext(_Shares, context.ForkServerContext):
 _contexts = {"fork": ForkContext(), "spawn": SpawnContext(), "forkserver": ForkServerContext()}
 
 
-def _context(method: str) -> Any:
+def _context(method: str) -> _Shares:
     multiprocessing.get_context(method)  # raises where there is no such method
     return _contexts[method]
 

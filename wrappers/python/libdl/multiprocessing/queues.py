@@ -11,9 +11,12 @@ import time
 from multiprocessing import context, queues, util
 from multiprocessing.synchronize import SEM_VALUE_MAX  # type: ignore[attr-defined]
 from queue import Empty, Full
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .connection import DO_NOT_WAIT, Packet, Pipe, packet_of
+
+if TYPE_CHECKING:
+    from .connection import Arrived
 
 __all__ = ["JoinableQueue", "Queue", "SimpleQueue"]
 
@@ -207,11 +210,12 @@ class Queue(queues.Queue):  # type: ignore[type-arg]
         with contextlib.suppress(ValueError):
             self._sem.release()
 
-    def _arrive_before(self, deadline: float) -> Any:
+    def _arrive_before(self, deadline: float) -> Arrived:
         """Another reader may be faster: then the wait goes on."""
         while True:
             try:
-                return self._reader.arrive(DO_NOT_WAIT)
+                arrived: Arrived = self._reader.arrive(DO_NOT_WAIT)
+                return arrived
             except BlockingIOError:
                 left = deadline - time.monotonic()
                 if left <= 0 or not self._poll(left):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Objects as messages: a pickle, and beside it the memories in which its tensors lie."""
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import array
@@ -13,6 +14,7 @@ import weakref
 from collections.abc import Iterable, Sequence
 from multiprocessing.context import get_spawning_popen
 from multiprocessing.reduction import DupFd, ForkingPickler
+from types import NotImplementedType
 from typing import Any
 
 from .. import _C
@@ -93,7 +95,7 @@ class _Pickler(ForkingPickler):
         self.groups: list[Group | Memory] = []
 
     @disabled()
-    def reducer_override(self, obj: Any) -> Any:
+    def reducer_override(self, obj: Any) -> tuple[Any, ...] | NotImplementedType:
         if not isinstance(obj, Tensor):
             return NotImplemented
         if type(obj).__reduce_ex__ is not Tensor.__reduce_ex__:
@@ -247,7 +249,7 @@ class Starting:
     def __init__(self, obj: Any) -> None:
         self.obj = obj
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Any, ...]:
         message = message_of(self.obj)
         bundle = None
         if message.memories:

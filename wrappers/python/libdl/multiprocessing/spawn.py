@@ -34,7 +34,7 @@ class ProcessException(Exception):  # noqa: N818
         super().__init__(msg)
         self.msg, self.error_index, self.error_pid = msg, error_index, error_pid
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.msg, self.error_index, self.error_pid)
 
 
@@ -56,7 +56,7 @@ class ProcessExitedException(ProcessException):
         super().__init__(msg, error_index, error_pid)
         self.exit_code, self.signal_name = exit_code, signal_name
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Any, ...]:
         own = self.msg, self.error_index, self.error_pid, self.exit_code, self.signal_name
         return type(self), own
 

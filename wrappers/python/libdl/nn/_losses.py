@@ -2,12 +2,10 @@
 """The losses as functions, with PyTorch's signatures: size_average and reduce are the predecessors
 of reduction, and keep their places among the arguments."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from .. import _functional as _generated, _functions
 from .._C import Tensor, overridable
@@ -236,8 +234,8 @@ def gaussian_nll_loss(
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
-    input_lengths: Any,
-    target_lengths: Any,
+    input_lengths: Tensor | Sequence[int],
+    target_lengths: Tensor | Sequence[int],
     blank: int = 0,
     reduction: str = "mean",
     zero_infinity: bool = False,

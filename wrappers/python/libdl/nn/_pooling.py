@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .. import _functional as _generated, _functions
 from .._C import Tensor, overridable
@@ -60,6 +60,41 @@ Sizes = int | Sequence[int]
 PartialSizes = int | Sequence[int | None]  # None: the input's size
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def max_pool1d(
+        input: Tensor,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        dilation: Sizes = 1,
+        ceil_mode: bool = False,
+        return_indices: Literal[False] = False,
+    ) -> Tensor: ...
+    @overload
+    def max_pool1d(
+        input: Tensor,
+        kernel_size: Sizes,
+        stride: Sizes | None,
+        padding: Sizes,
+        dilation: Sizes,
+        ceil_mode: bool,
+        return_indices: Literal[True],
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def max_pool1d(
+        input: Tensor,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        dilation: Sizes = 1,
+        ceil_mode: bool = False,
+        *,
+        return_indices: Literal[True],
+    ) -> tuple[Tensor, Tensor]: ...
+
+
 @overridable
 def max_pool1d(
     input: Tensor,
@@ -76,6 +111,41 @@ def max_pool1d(
     return pool(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def max_pool2d(
+        input: Tensor,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        dilation: Sizes = 1,
+        ceil_mode: bool = False,
+        return_indices: Literal[False] = False,
+    ) -> Tensor: ...
+    @overload
+    def max_pool2d(
+        input: Tensor,
+        kernel_size: Sizes,
+        stride: Sizes | None,
+        padding: Sizes,
+        dilation: Sizes,
+        ceil_mode: bool,
+        return_indices: Literal[True],
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def max_pool2d(
+        input: Tensor,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        dilation: Sizes = 1,
+        ceil_mode: bool = False,
+        *,
+        return_indices: Literal[True],
+    ) -> tuple[Tensor, Tensor]: ...
+
+
 @overridable
 def max_pool2d(
     input: Tensor,
@@ -90,6 +160,41 @@ def max_pool2d(
     position: row * width + column."""
     pool: Any = _generated.max_pool2d_with_indices if return_indices else _generated.max_pool2d
     return pool(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def max_pool3d(
+        input: Tensor,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        dilation: Sizes = 1,
+        ceil_mode: bool = False,
+        return_indices: Literal[False] = False,
+    ) -> Tensor: ...
+    @overload
+    def max_pool3d(
+        input: Tensor,
+        kernel_size: Sizes,
+        stride: Sizes | None,
+        padding: Sizes,
+        dilation: Sizes,
+        ceil_mode: bool,
+        return_indices: Literal[True],
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def max_pool3d(
+        input: Tensor,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        dilation: Sizes = 1,
+        ceil_mode: bool = False,
+        *,
+        return_indices: Literal[True],
+    ) -> tuple[Tensor, Tensor]: ...
 
 
 @overridable
@@ -111,7 +216,7 @@ def max_pool3d(
 # -- to sizes that are given -----------------------------------------------------------------------
 
 
-def _completed(op: str, output_size: object, input: Tensor, dims: int) -> Any:
+def _completed(op: str, output_size: PartialSizes, input: Tensor, dims: int) -> Any:
     """output_size with the input's sizes for None."""
     if not isinstance(output_size, (tuple, list)) or None not in output_size:
         return output_size
@@ -137,11 +242,34 @@ def adaptive_avg_pool3d(input: Tensor, output_size: PartialSizes) -> Tensor:
     return _generated.adaptive_avg_pool3d(input, sizes)
 
 
-def _adaptive_max(dims: int, input: Tensor, output_size: object, return_indices: bool) -> Any:
+def _adaptive_max(dims: int, input: Tensor, output_size: PartialSizes, return_indices: bool) -> Any:
     name = f"adaptive_max_pool{dims}d"
     sizes = _completed(name, output_size, input, dims)
     values, indices = getattr(_generated, name)(input, sizes)
     return (values, indices) if return_indices else values
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def adaptive_max_pool1d(
+        input: Tensor,
+        output_size: Sizes,
+        return_indices: Literal[False] = False,
+    ) -> Tensor: ...
+    @overload
+    def adaptive_max_pool1d(
+        input: Tensor,
+        output_size: Sizes,
+        return_indices: Literal[True],
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def adaptive_max_pool1d(
+        input: Tensor,
+        output_size: Sizes,
+        *,
+        return_indices: Literal[True],
+    ) -> tuple[Tensor, Tensor]: ...
 
 
 @overridable
@@ -151,6 +279,29 @@ def adaptive_max_pool1d(input: Tensor, output_size: Sizes, return_indices: bool 
     return _adaptive_max(1, input, output_size, return_indices)
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def adaptive_max_pool2d(
+        input: Tensor,
+        output_size: PartialSizes,
+        return_indices: Literal[False] = False,
+    ) -> Tensor: ...
+    @overload
+    def adaptive_max_pool2d(
+        input: Tensor,
+        output_size: PartialSizes,
+        return_indices: Literal[True],
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def adaptive_max_pool2d(
+        input: Tensor,
+        output_size: PartialSizes,
+        *,
+        return_indices: Literal[True],
+    ) -> tuple[Tensor, Tensor]: ...
+
+
 @overridable
 def adaptive_max_pool2d(
     input: Tensor, output_size: PartialSizes, return_indices: bool = False
@@ -158,6 +309,29 @@ def adaptive_max_pool2d(
     """The largest elements of windows that divide the last two dimensions into output_size parts,
     and with return_indices their positions."""
     return _adaptive_max(2, input, output_size, return_indices)
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def adaptive_max_pool3d(
+        input: Tensor,
+        output_size: PartialSizes,
+        return_indices: Literal[False] = False,
+    ) -> Tensor: ...
+    @overload
+    def adaptive_max_pool3d(
+        input: Tensor,
+        output_size: PartialSizes,
+        return_indices: Literal[True],
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def adaptive_max_pool3d(
+        input: Tensor,
+        output_size: PartialSizes,
+        *,
+        return_indices: Literal[True],
+    ) -> tuple[Tensor, Tensor]: ...
 
 
 @overridable
@@ -172,25 +346,28 @@ def adaptive_max_pool3d(
 @overridable
 def adaptive_max_pool1d_with_indices(
     input: Tensor, output_size: Sizes, return_indices: bool = False
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """adaptive_max_pool1d with the elements' positions."""
-    return _adaptive_max(1, input, output_size, True)
+    pair: tuple[Tensor, Tensor] = _adaptive_max(1, input, output_size, True)
+    return pair
 
 
 @overridable
 def adaptive_max_pool2d_with_indices(
     input: Tensor, output_size: PartialSizes, return_indices: bool = False
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """adaptive_max_pool2d with the elements' positions."""
-    return _adaptive_max(2, input, output_size, True)
+    pair: tuple[Tensor, Tensor] = _adaptive_max(2, input, output_size, True)
+    return pair
 
 
 @overridable
 def adaptive_max_pool3d_with_indices(
     input: Tensor, output_size: PartialSizes, return_indices: bool = False
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """adaptive_max_pool3d with the elements' positions."""
-    return _adaptive_max(3, input, output_size, True)
+    pair: tuple[Tensor, Tensor] = _adaptive_max(3, input, output_size, True)
+    return pair
 
 
 # -- to random sizes -------------------------------------------------------------------------------
@@ -201,7 +378,7 @@ def _fractional(
     input: Tensor,
     kernel_size: Sizes,
     output_size: Sizes | None,
-    output_ratio: Any,
+    output_ratio: float | Sequence[float] | None,
     samples: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
     name = f"fractional_max_pool{dims}d"
@@ -226,12 +403,44 @@ def _fractional(
     return values, indices
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def fractional_max_pool2d(
+        input: Tensor,
+        kernel_size: Sizes,
+        output_size: Sizes | None = None,
+        output_ratio: float | Sequence[float] | None = None,
+        return_indices: Literal[False] = False,
+        _random_samples: Tensor | None = None,
+    ) -> Tensor: ...
+    @overload
+    def fractional_max_pool2d(
+        input: Tensor,
+        kernel_size: Sizes,
+        output_size: Sizes | None,
+        output_ratio: float | Sequence[float] | None,
+        return_indices: Literal[True],
+        _random_samples: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def fractional_max_pool2d(
+        input: Tensor,
+        kernel_size: Sizes,
+        output_size: Sizes | None = None,
+        output_ratio: float | Sequence[float] | None = None,
+        *,
+        return_indices: Literal[True],
+        _random_samples: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]: ...
+
+
 @overridable
 def fractional_max_pool2d(
     input: Tensor,
     kernel_size: Sizes,
     output_size: Sizes | None = None,
-    output_ratio: object = None,
+    output_ratio: float | Sequence[float] | None = None,
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
@@ -241,12 +450,44 @@ def fractional_max_pool2d(
     return pair if return_indices else pair[0]
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def fractional_max_pool3d(
+        input: Tensor,
+        kernel_size: Sizes,
+        output_size: Sizes | None = None,
+        output_ratio: float | Sequence[float] | None = None,
+        return_indices: Literal[False] = False,
+        _random_samples: Tensor | None = None,
+    ) -> Tensor: ...
+    @overload
+    def fractional_max_pool3d(
+        input: Tensor,
+        kernel_size: Sizes,
+        output_size: Sizes | None,
+        output_ratio: float | Sequence[float] | None,
+        return_indices: Literal[True],
+        _random_samples: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def fractional_max_pool3d(
+        input: Tensor,
+        kernel_size: Sizes,
+        output_size: Sizes | None = None,
+        output_ratio: float | Sequence[float] | None = None,
+        *,
+        return_indices: Literal[True],
+        _random_samples: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]: ...
+
+
 @overridable
 def fractional_max_pool3d(
     input: Tensor,
     kernel_size: Sizes,
     output_size: Sizes | None = None,
-    output_ratio: object = None,
+    output_ratio: float | Sequence[float] | None = None,
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
@@ -261,7 +502,7 @@ def fractional_max_pool2d_with_indices(
     input: Tensor,
     kernel_size: Sizes,
     output_size: Sizes | None = None,
-    output_ratio: object = None,
+    output_ratio: float | Sequence[float] | None = None,
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
@@ -274,7 +515,7 @@ def fractional_max_pool3d_with_indices(
     input: Tensor,
     kernel_size: Sizes,
     output_size: Sizes | None = None,
-    output_ratio: object = None,
+    output_ratio: float | Sequence[float] | None = None,
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:

@@ -3,11 +3,9 @@
 another, and numbers stand for words: a reduction is 0 ("none"; the default, as in PyTorch's
 Python), 1 ("mean") or 2 ("sum"). cudnn_enabled= is accepted and changes nothing."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from .. import _functions as f, _functional as _generated
 from .._C import Tensor, overridable
@@ -16,7 +14,7 @@ from .._dropout import drops_nothing
 from .._errors import ArgumentValueError, DtypeError, ShapeError
 from .._modes import no_grad
 from .._overrides import own_function
-from .._types import Generator
+from .._types import DtypeLike, Generator
 from . import functional as F
 from .functional import alpha_dropout, feature_alpha_dropout
 
@@ -79,7 +77,7 @@ def _grouped_mm(
     mat2: Tensor,
     offs: Tensor | None = None,
     bias: Tensor | None = None,
-    out_dtype: Any = None,
+    out_dtype: DtypeLike | None = None,
 ) -> Tensor:
     """See nn.functional.grouped_mm."""
     return F.grouped_mm(self, mat2, offs=offs, bias=bias, out_dtype=out_dtype)
@@ -384,8 +382,8 @@ def cosine_embedding_loss(
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
-    input_lengths: Any,
-    target_lengths: Any,
+    input_lengths: Tensor | Sequence[int],
+    target_lengths: Tensor | Sequence[int],
     blank: int = 0,
     reduction: int = 0,
     zero_infinity: bool = False,

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators of neural networks as functions: pooling and losses are in files of their own."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import enum
@@ -944,8 +943,8 @@ def _projected(
     value: Tensor,
     weight: Tensor | None,
     bias: Tensor | None,
-    separate: Any,
-) -> Any:
+    separate: Sequence[Any] | None,
+) -> tuple[Tensor, ...]:
     """q, k and v, each [steps, n, e]."""
     if separate is not None:
         biases = (None,) * 3 if bias is None else bias.chunk(3)

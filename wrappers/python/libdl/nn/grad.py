@@ -31,7 +31,11 @@ def _vjp(convolve: Callable[[Tensor], Tensor], at: Tensor, grad_output: Tensor) 
 
 
 def _by_input(
-    convolve: Any, input_size: Any, weight: Tensor, grad_output: Tensor, options: Any
+    convolve: Callable[..., Tensor],
+    input_size: Sequence[int],
+    weight: Tensor,
+    grad_output: Tensor,
+    options: Any,
 ) -> Tensor:
     # The gradient does not depend on the input, of which only the shape is known.
     at = weight.new_zeros(tuple(input_size), requires_grad=True)
@@ -39,14 +43,18 @@ def _by_input(
 
 
 def _by_weight(
-    convolve: Any, input: Tensor, weight_size: Any, grad_output: Tensor, options: Any
+    convolve: Callable[..., Tensor],
+    input: Tensor,
+    weight_size: Sequence[int],
+    grad_output: Tensor,
+    options: Any,
 ) -> Tensor:
     at = input.new_zeros(tuple(weight_size), requires_grad=True)
     return _vjp(lambda w: convolve(input, w, None, *options), at, grad_output)
 
 
 def conv1d_input(
-    input_size: Any,
+    input_size: Sequence[int],
     weight: Tensor,
     grad_output: Tensor,
     stride: Sizes = 1,
@@ -61,7 +69,7 @@ def conv1d_input(
 
 def conv1d_weight(
     input: Tensor,
-    weight_size: Any,
+    weight_size: Sequence[int],
     grad_output: Tensor,
     stride: Sizes = 1,
     padding: Sizes = 0,
@@ -74,7 +82,7 @@ def conv1d_weight(
 
 
 def conv2d_input(
-    input_size: Any,
+    input_size: Sequence[int],
     weight: Tensor,
     grad_output: Tensor,
     stride: Sizes = 1,
@@ -89,7 +97,7 @@ def conv2d_input(
 
 def conv2d_weight(
     input: Tensor,
-    weight_size: Any,
+    weight_size: Sequence[int],
     grad_output: Tensor,
     stride: Sizes = 1,
     padding: Sizes = 0,
@@ -102,7 +110,7 @@ def conv2d_weight(
 
 
 def conv3d_input(
-    input_size: Any,
+    input_size: Sequence[int],
     weight: Tensor,
     grad_output: Tensor,
     stride: Sizes = 1,
@@ -117,7 +125,7 @@ def conv3d_input(
 
 def conv3d_weight(
     input: Tensor,
-    weight_size: Any,
+    weight_size: Sequence[int],
     grad_output: Tensor,
     stride: Sizes = 1,
     padding: Sizes = 0,

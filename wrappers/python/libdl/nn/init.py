@@ -6,13 +6,17 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 from .._C import Tensor, overridable
 from .._functions import cat, empty, eye, ones, randperm
 from .._modes import no_grad
 from .._types import DeviceLike, Generator, bool_, float64
 from .parameter import is_lazy
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @overridable
@@ -302,11 +306,11 @@ def kaiming_normal_(
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
 
 
-def _older(function: Any) -> Any:
+def _older(function: Callable[P, R]) -> Callable[P, R]:
     """The function under its name before it told that it writes in place."""
     name = function.__name__.removesuffix("_")
 
-    def called(*args: object, **kwargs: object) -> Any:
+    def called(*args: P.args, **kwargs: P.kwargs) -> R:
         warnings.warn(
             f"init.{name} is deprecated, please use init.{name}_ instead",
             FutureWarning,

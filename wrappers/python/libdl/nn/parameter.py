@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from .. import _C
 from .._C import Tensor
@@ -23,7 +24,7 @@ class _Kind(type):
 
     _mark: str
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance: object) -> bool:
         if type.__instancecheck__(cls, instance):
             return True
         mark = vars(cls).get("_mark")  # their own subclasses have none
@@ -128,7 +129,7 @@ class UninitializedTensorMixin:
     data: Tensor
 
     def materialize(
-        self, shape: Any, device: DeviceLike | None = None, dtype: DtypeLike | None = None
+        self, shape: Sequence[int], device: DeviceLike | None = None, dtype: DtypeLike | None = None
     ) -> None:
         """Gives it a shape, and elements that are not set."""
         before = self.data
@@ -136,7 +137,7 @@ class UninitializedTensorMixin:
         self.__class__ = self.cls_to_become  # type: ignore[assignment]
 
     @property
-    def _no_shape(self) -> Any:
+    def _no_shape(self) -> NoReturn:
         raise RuntimeError(
             f"the {self._kind()} is not initialized and has no shape yet: call the "
             "module once before"
@@ -148,14 +149,16 @@ class UninitializedTensorMixin:
         def numel(self) -> Any:
             return self._no_shape
 
-    def share_memory_(self) -> Any:
+    def share_memory_(self) -> NoReturn:
         raise RuntimeError(
             f"share_memory_: the {self._kind()} is not initialized and has no memory "
             "yet: call the module once before"
         )
 
     @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(
+        cls, func: Callable[..., Any], types: Iterable[type], args: Any = (), kwargs: Any = None
+    ) -> Any:
         name = getattr(func, "__name__", str(func))
         if name in _OF_UNINITIALIZED:
             return _disabled_torch_function_impl(cls, func, types, args, kwargs)
@@ -170,7 +173,7 @@ class UninitializedTensorMixin:
     def __repr__(self, **options: Any) -> str:
         return f"<{type(self).__name__}>"
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         if id(self) not in memo:
             recipe: Any = self.__reduce_ex__(4)
             memo[id(self)] = recipe[0](*recipe[1])
@@ -218,7 +221,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     ) -> None:
         pass
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         return type(self), (self.requires_grad, self.data.device, self.data.dtype)
 
 
@@ -248,11 +251,11 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):
     ) -> None:
         pass
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         how = self.data.device, self.data.dtype
         return type(self), (self.requires_grad, *how, self.persistent)
 
 
-def is_lazy(param: Any) -> bool:
+def is_lazy(param: object) -> bool:
     """Whether it is a parameter or buffer without a shape."""
     return isinstance(param, UninitializedTensorMixin)

@@ -66,7 +66,7 @@ class Adadelta(OnePassOptimizer):
     def _names(self, group: dict[str, Any]) -> list[str]:
         return ["square_avg", "acc_delta"]
 
-    def _advance(self, state: dict[str, Any], group: dict[str, Any]) -> Any:
+    def _advance(self, state: dict[str, Any], group: dict[str, Any]) -> None:
         state["step"] += 1  # not read
 
     def _call(

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Adam, and AdamW, whose weight decay does not enter the moments."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from typing import Any

@@ -73,7 +73,7 @@ class ASGD(OnePassOptimizer):
     def _names(self, group: dict[str, Any]) -> list[str]:
         return ["ax"]
 
-    def _advance(self, state: dict[str, Any], group: dict[str, Any]) -> Any:
+    def _advance(self, state: dict[str, Any], group: dict[str, Any]) -> tuple[Any, Any, Any]:
         numbers = (super()._advance(state, group), state["eta"].item(), state["mu"].item())
         step, lr = numbers[0], number(group["lr"])
         state["eta"].copy_(scalar(lr / (1 + group["lambd"] * lr * step) ** group["alpha"]))

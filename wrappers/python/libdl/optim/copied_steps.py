@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from .._C import Tensor
 from .._modes import no_grad
 
+if TYPE_CHECKING:
+    from .._types import dtype
+
+R = TypeVar("R")
 ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 
 # Paragraphs that docstrings are put together from.
@@ -21,7 +25,7 @@ def _get_value(x: object) -> Any:
     return x.item() if isinstance(x, Tensor) else x
 
 
-def _stack_if_compiling(x: object) -> Any:
+def _stack_if_compiling(x: R) -> R:
     """x: nothing is compiled."""
     return x
 
@@ -56,7 +60,7 @@ def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
     return ["cuda"]
 
 
-def _get_scalar_dtype(is_fused: bool | None = None) -> Any:
+def _get_scalar_dtype(is_fused: bool | None = None) -> dtype:
     """The dtype of counts of steps."""
     from .._modes import get_default_dtype
     from .._types import float32, float64

@@ -100,7 +100,7 @@ class Hooked:
         """Calls hook(optimizer) after load_state_dict."""
         return RemovableHandle(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
-    def _before_step(self, args: object, kwargs: object) -> Any:
+    def _before_step(self, args: object, kwargs: object) -> tuple[Any, Any]:
         for hook in (
             *_global_optimizer_pre_hooks.values(),
             *self._optimizer_step_pre_hooks.values(),

@@ -163,7 +163,8 @@ class _Step:
             state["prev_flat_grad"], state["prev_loss"] = grad.clone(), loss
             t = number(group["lr"])
             if state["n_iter"] == 1:
-                t = min(1.0, 1.0 / grad.abs().sum()) * t
+                step: Any = min(1.0, 1.0 / grad.abs().sum())
+                t = step * t
             state["d"], state["t"] = d, t
             derivative = grad.dot(d)
             if derivative > -group["tolerance_change"]:

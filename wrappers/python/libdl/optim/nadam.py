@@ -84,7 +84,7 @@ class NAdam(OnePassOptimizer):
     def _names(self, group: dict[str, Any]) -> list[str]:
         return ["exp_avg", "exp_avg_sq"]
 
-    def _advance(self, state: dict[str, Any], group: dict[str, Any]) -> Any:
+    def _advance(self, state: dict[str, Any], group: dict[str, Any]) -> tuple[Any, Any]:
         step = super()._advance(state, group)
         state["mu_product"] *= group["betas"][0] * (
             1 - 0.5 * 0.96 ** (step * group["momentum_decay"])

@@ -12,7 +12,7 @@ from .._errors import ArgumentValueError, DtypeError
 from .._functions import view_as_real
 from .._modes import no_grad
 from .._sparse import sparse_coo_tensor
-from .._types import float32, float64
+from .._types import DtypeLike, float32, float64
 from .optimizer import Optimizer
 from .options import scalar
 
@@ -176,7 +176,7 @@ def _in_rows(gradient: Tensor) -> Tensor:
     return gradient if gradient.is_contiguous() else gradient.contiguous()
 
 
-def _copied(view: Tensor, kind: object) -> Tensor:
+def _copied(view: Tensor, kind: DtypeLike) -> Tensor:
     """The view in row-major order as another dtype; the view itself where it is both."""
     if view.is_sparse:
         return sparse_coo_tensor(view.indices(), view.values().to(kind), view.shape)

@@ -346,7 +346,7 @@ class Optimizer(Hooked):
         return f"{type(self).__name__} ({''.join(groups)})"
 
 
-def _separated(params: Any) -> tuple[list[Tensor], list[str]]:
+def _separated(params: Iterable[Any]) -> tuple[list[Tensor], list[str]]:
     """A group's parameters, and their names if they have any."""
     if isinstance(params, Tensor):
         return [params], []

@@ -13,7 +13,7 @@ from .._types import float32, float64
 _INFINITY = float("inf")
 
 
-def number(value: Any) -> Any:
+def number(value: Any) -> float:
     """A host number; of a tensor, its only element."""
     return value.item() if isinstance(value, Tensor) else value
 
@@ -27,7 +27,7 @@ def check(name: str, value: Any, low: float, high: float = _INFINITY) -> None:
         raise ValueError(f"{name} is {value}, wanted at least {low} and below {high}")
 
 
-def check_betas(betas: Any) -> Any:
+def check_betas(betas: Any) -> tuple[Any, Any]:
     """The two factors as they were given, but not as tensors."""
     check("betas[0]", betas[0], 0.0, 1.0)
     check("betas[1]", betas[1], 0.0, 1.0)

@@ -83,7 +83,7 @@ class RMSprop(OnePassOptimizer):
             names.append("momentum_buffer")
         return [*names, "grad_avg"] if group["centered"] else names
 
-    def _advance(self, state: dict[str, Any], group: dict[str, Any]) -> Any:
+    def _advance(self, state: dict[str, Any], group: dict[str, Any]) -> None:
         state["step"] += 1  # not read
 
     def _call(

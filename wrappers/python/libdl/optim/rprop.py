@@ -70,7 +70,7 @@ class Rprop(OnePassOptimizer):
     def _names(self, group: dict[str, Any]) -> list[str]:
         return ["prev", "step_size"]
 
-    def _advance(self, state: dict[str, Any], group: dict[str, Any]) -> Any:
+    def _advance(self, state: dict[str, Any], group: dict[str, Any]) -> None:
         state["step"] += 1  # not read
 
     def _call(

@@ -59,7 +59,7 @@ class SparseAdam(OnePassOptimizer):
     def _names(self, group: dict[str, Any]) -> list[str]:
         return ["exp_avg", "exp_avg_sq"]
 
-    def _advance(self, state: dict[str, Any], group: dict[str, Any]) -> Any:
+    def _advance(self, state: dict[str, Any], group: dict[str, Any]) -> int:
         return int(state["step"])  # which is counted in the state itself: it is no tensor
 
     _slots = ("exp_avg", "exp_avg_sq", "step")
@@ -107,7 +107,7 @@ def sparse_adam(
     eps: float,
     beta1: float,
     beta2: float,
-    lr: Any,
+    lr: float,
     maximize: bool,
 ) -> None:
     """A step of SparseAdam with parameters, gradients and states in lists."""

@@ -67,7 +67,9 @@ def get_swa_avg_fn() -> Average:
     """For AveragedModel's avg_fn: the mean of all parameters so far; it is the default."""
 
     @no_grad()
-    def average(averaged_param: Tensor, current_param: Tensor, num_averaged: Any) -> Tensor:
+    def average(
+        averaged_param: Tensor, current_param: Tensor, num_averaged: Tensor | int
+    ) -> Tensor:
         step: Tensor = (current_param - averaged_param) / (num_averaged + 1)
         return averaged_param + step
 
@@ -82,7 +84,7 @@ def get_swa_multi_avg_fn() -> Averages:
     def average(
         averaged_param_list: Sequence[Tensor],
         current_param_list: Sequence[Tensor],
-        num_averaged: Any,
+        num_averaged: Tensor | int,
     ) -> None:
         for mean, value in zip(averaged_param_list, current_param_list, strict=True):
             if mean.is_floating_point() or mean.is_complex():

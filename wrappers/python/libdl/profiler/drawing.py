@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from .chrome_trace import memory_over_time
@@ -39,7 +40,7 @@ class Row(NamedTuple):
     has_python: bool  # between the bars Python runs
 
 
-def _figure() -> Any:
+def _figure() -> ModuleType:
     try:
         return importlib.import_module("matplotlib.figure")
     except ImportError as error:

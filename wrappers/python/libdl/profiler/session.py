@@ -13,13 +13,16 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _C
 from .chrome_trace import write_chrome_trace
 from .events import EventList
 from .record import Recording, RecordOptions
 from .schedules import ProfilerAction, ProfilerActivity
+
+if TYPE_CHECKING:
+    from .events import FunctionEventAvg
 
 __all__ = [
     "kineto_available",
@@ -422,7 +425,7 @@ class AutogradProfile:
         """As EventList.key_averages."""
         return self.function_events.key_averages(*args, **options)
 
-    def total_average(self) -> Any:
+    def total_average(self) -> FunctionEventAvg:
         return self.function_events.total_average()
 
     def table(self, *args: Any, **options: Any) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
 from typing import Any
 
 from .._errors import UnsupportedError
@@ -21,7 +22,7 @@ _OTHERWISE = {"log_sigmoid": "logsigmoid"}
 _CLASS = ("torch._C", "_VariableFunctionsClass")  # whose methods are torch.tanh and its like
 
 
-def _functions(module: str) -> Any:
+def _functions(module: str) -> ModuleType:
     return importlib.import_module(f"libdl.{module}" if module else "libdl")
 
 

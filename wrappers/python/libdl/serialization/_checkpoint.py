@@ -59,7 +59,8 @@ def archive_of(source: Source) -> Archive:
 
 
 def _bytes_of(x: Tensor) -> memoryview:
-    return memoryview(x.view(uint8).numpy())
+    array: Any = x.view(uint8).numpy()
+    return memoryview(array)
 
 
 def _clean(x: Tensor) -> None:

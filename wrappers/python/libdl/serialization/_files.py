@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pickle import UnpicklingError
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._errors import FormatError, SizeOverflowError, UnsupportedError
 from . import _tree
@@ -17,6 +17,9 @@ from ._sink import writer_to
 from ._source import opened
 from ._values import Unkept
 
+if TYPE_CHECKING:
+    from .._C import Tensor
+
 _HEAD = 512  # bytes that tell formats apart
 _LOAD_ARGUMENTS = ("encoding", "errors", "fix_imports", "buffers")
 _FORMATS = (None, "safetensors", "torch")
@@ -25,7 +28,7 @@ _FORMATS = (None, "safetensors", "torch")
 class DamagedFile(FormatError, UnpicklingError):  # noqa: N818
     """A FormatError of a file. PyTorch raises UnpicklingError for many of them."""
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Any, ...]:
         result: tuple[Any, ...] = tuple(super().__reduce__())  # of class, arguments and attributes
         return _unpickled, (isinstance(self, EOFError), *result[1]), *result[2:]
 
@@ -121,7 +124,7 @@ def _save_own(obj: object, f: Any) -> None:
             _tree.write_file(content, target(os.fsdecode(f)))
 
 
-def _pickled(obj: object, module: object, protocol: int) -> Any:
+def _pickled(obj: object, module: object, protocol: int) -> tuple[bytes, list[Tensor]]:
     """The pickle and the tensors of its storages. What libdl's own writer knows needs no code to be
     loaded."""
     from . import _objects, _writer

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pickle
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import _types
 from .._errors import FormatError, UnsupportedError
@@ -143,7 +143,7 @@ def _layout(name: object) -> Layout:
 
 
 def _never(name: str) -> Callable[..., Any]:
-    def make(*arguments: object) -> Any:
+    def make(*arguments: object) -> NoReturn:
         raise FormatError(f"load: a call of {name}, which is a kind")
 
     return make
@@ -172,7 +172,7 @@ TABLE: dict[str, Callable[..., Any]] = {
 }
 
 
-def resolve(module: str, name: str) -> Any:
+def resolve(module: str, name: str) -> Maker | Unbuilt | Dtype:
     """What a file's name stands for: a Maker, or a dtype.
 
     Errors: UnsupportedError, naming what is refused."""

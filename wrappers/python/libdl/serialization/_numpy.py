@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .._errors import FormatError, UnsupportedError
 from ._values import Unfinished
+
+if TYPE_CHECKING:
+    import numpy
 
 _LETTERS = frozenset(
     ("b1", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "c8", "c16")
@@ -34,7 +37,7 @@ def is_array(value: Any) -> bool:
     return isinstance(value, sys.modules["numpy"].ndarray)
 
 
-def little_endian(value: Any, letters: str) -> Any:
+def little_endian(value: Any, letters: str) -> numpy.ndarray:
     """The array in the byte order of files, contiguous."""
     import numpy
 
@@ -62,7 +65,7 @@ class _Dtype(Unfinished):
             raise UnsupportedError("load: a NumPy dtype that is not little-endian")
         return self
 
-    def values(self, data: Any, count: int) -> Any:
+    def values(self, data: Any, count: int) -> numpy.ndarray:
         import numpy
 
         result = numpy.dtype("<" + self.letters)
@@ -83,7 +86,7 @@ class _Array(Unfinished):
     def __init__(self, *_: Any) -> None:
         pass
 
-    def take_state(self, state: Any) -> Any:
+    def take_state(self, state: Any) -> numpy.ndarray:
         if not isinstance(state, tuple) or len(state) != 5:
             raise FormatError("load: a NumPy array without shape, dtype and bytes")
         _, shape, dtype, fortran, data = state
@@ -97,7 +100,7 @@ class _Array(Unfinished):
         return dtype.values(data, count).reshape(shape, order="F" if fortran is True else "C")
 
 
-def _kind(*_: object) -> Any:
+def _kind(*_: object) -> NoReturn:
     raise FormatError("load: a call of numpy.ndarray, which is a kind")
 
 

@@ -13,7 +13,7 @@ import pickle
 import sys
 from collections import OrderedDict
 from collections.abc import Callable
-from types import FunctionType
+from types import FunctionType, NotImplementedType
 from typing import Any
 
 from .. import _C, storage
@@ -88,7 +88,7 @@ class _Pickling:
         self.tensors: list[Tensor] = []  # one of each storage, in the order of their keys
         self._storages: dict[int, tuple[str, Any]] = {}  # key and kind, by number
 
-    def persistent_id(self, obj: Any) -> Any:
+    def persistent_id(self, obj: Any) -> tuple[Any, ...] | None:
         if isinstance(obj, storage.StorageBase):
             x = obj.elements(obj.dtype if isinstance(obj, storage.TypedStorage) else uint8)
         elif isinstance(obj, _Memory):
@@ -108,7 +108,7 @@ class _Pickling:
             self.tensors.append(x)
         return self._storages[number]
 
-    def reducer_override(self, obj: Any) -> Any:
+    def reducer_override(self, obj: Any) -> tuple[Any, ...] | NotImplementedType:
         if isinstance(obj, Tensor):
             return self._reduced(obj)
         further = getattr(super(), "reducer_override", None)
@@ -242,7 +242,7 @@ class _Reading:
 
     storages: _Storages
 
-    def persistent_load(self, key: Any) -> Any:
+    def persistent_load(self, key: Any) -> Tensor:
         return self.storages.storage(key)
 
     def find_class(self, module: str, name: str) -> Any:

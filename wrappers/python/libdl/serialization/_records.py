@@ -6,7 +6,8 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 from .. import _functions
 from .._C import Tensor
@@ -15,6 +16,9 @@ from ._archive import Archive, Writer, check
 from ._replacement import replacement
 from ._sink import writer_to
 from ._source import opened
+
+if TYPE_CHECKING:
+    from ._archive import Record
 
 __all__ = ["PyTorchFileReader", "PyTorchFileWriter"]
 
@@ -30,7 +34,7 @@ class PyTorchFileReader:
         self._source = opened(file, False)
         self._archive = Archive(self._source)
 
-    def _record(self, name: str) -> Any:
+    def _record(self, name: str) -> Record:
         if name not in self._archive:
             raise RuntimeError(f"PyTorchFileReader: there is no record {name!r:.80} in the archive")
         return self._archive.records[name]
@@ -69,7 +73,8 @@ class PyTorchFileReader:
                 f"wanted {numel * kind.itemsize}"
             )
         if numel:
-            into = memoryview(result.view(uint8).numpy())
+            array: Any = result.view(uint8).numpy()
+            into = memoryview(array)
             self._source.read_into(record.start, into)
             check(name, record, into)
         return result
@@ -139,7 +144,12 @@ class PyTorchFileWriter:
     def __enter__(self) -> PyTorchFileWriter:
         return self
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if kind is None:
             self.write_end_of_file()
         else:

@@ -14,7 +14,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _C, _functions, _types
 from .._C import Tensor
@@ -24,6 +24,9 @@ from ._described import DICTS, FACTORIES, described
 from ._numpy import number
 from ._source import Source
 from ._values import attach, checked_key
+
+if TYPE_CHECKING:
+    from ..nn.utils.rnn import PackedSequence
 
 _KEY = "libdl"
 
@@ -75,7 +78,7 @@ _SEQUENCES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def _packed(*parts: Any) -> Any:
+def _packed(*parts: Any) -> PackedSequence:
     from ..nn.utils.rnn import PackedSequence
 
     if not all(isinstance(part, (Tensor, type(None))) for part in parts):

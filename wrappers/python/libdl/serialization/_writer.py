@@ -314,7 +314,8 @@ def _bytes_of_storage(x: Tensor) -> memoryview:
     if size == 0:
         return memoryview(b"")
     one = x.detach().as_strided((1,), (1,), 0)
-    return memoryview(one.view(uint8).as_strided((size,), (1,), 0).cpu().numpy())
+    array: Any = one.view(uint8).as_strided((size,), (1,), 0).cpu().numpy()
+    return memoryview(array)
 
 
 def pickled(value: Any) -> tuple[bytes, list[Tensor]]:

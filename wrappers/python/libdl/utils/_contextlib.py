@@ -7,10 +7,14 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable, Generator
-from typing import Any
+from types import TracebackType
+from typing import Any, Self, TypeVar, overload
+
+F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
 
 
-def context_decorator(ctx: object, func: Any) -> Any:
+def context_decorator(ctx: object, func: F) -> F:
     """The function, each call inside ctx, or inside what ctx() makes. A generator runs inside
     whenever it is resumed. Of a class the methods are not meant, but the constructor."""
     if callable(ctx) and hasattr(ctx, "__enter__"):
@@ -31,10 +35,10 @@ def context_decorator(ctx: object, func: Any) -> Any:
         with factory():
             return func(*args, **kwargs)
 
-    return inside
+    return inside  # type: ignore[return-value]
 
 
-def _around_generator(factory: Callable[[], Any], func: Any) -> Any:
+def _around_generator(factory: Callable[[], Any], func: F) -> F:
     @functools.wraps(func)
     def generate(*args: object, **kwargs: object) -> Generator[Any, Any, Any]:
         running = func(*args, **kwargs)
@@ -57,33 +61,39 @@ def _around_generator(factory: Callable[[], Any], func: Any) -> Any:
         except StopIteration as stop:
             return stop.value
 
-    return generate
+    return generate  # type: ignore[return-value]
 
 
 class _DecoratorContextManager:
     """A base of context managers that decorate, too: each call is inside a copy."""
 
-    def __call__(self, orig_func: Any) -> Any:
+    def __call__(self, orig_func: F) -> F:
         if inspect.isclass(orig_func):
             warnings.warn(
                 f"{type(self).__name__}: a class is decorated; decorate its methods",
                 FutureWarning,
                 stacklevel=2,
             )
-            return functools.wraps(orig_func)(lambda *a, **k: self._run(orig_func, a, k))
+            decorated: Any = functools.wraps(orig_func)(lambda *a, **k: self._run(orig_func, a, k))
+            return decorated  # type: ignore[no-any-return]
         return context_decorator(self.clone, orig_func)
 
-    def _run(self, function: Any, args: Any, kwargs: Any) -> Any:
+    def _run(self, function: Callable[..., R], args: Any, kwargs: Any) -> R:
         with self.clone():
             return function(*args, **kwargs)
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> None:
         raise NotImplementedError
 
-    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> Any:
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
         raise NotImplementedError
 
-    def clone(self) -> Any:
+    def clone(self) -> Self:
         """Another of the class; whose constructor takes arguments overrides it."""
         return type(self)()
 
@@ -91,5 +101,9 @@ class _DecoratorContextManager:
 class _NoParamDecoratorContextManager(_DecoratorContextManager):
     """Also a decorator without parentheses: the class decorates what it is called with."""
 
+    @overload
+    def __new__(cls, orig_func: F) -> F: ...  # type: ignore[misc]
+    @overload
+    def __new__(cls, orig_func: None = None) -> Self: ...
     def __new__(cls, orig_func: Any = None) -> Any:
         return super().__new__(cls) if orig_func is None else cls()(orig_func)

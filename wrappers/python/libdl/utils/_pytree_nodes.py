@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict, defaultdict, deque, namedtuple
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ class MappingKey:
     def __str__(self) -> str:
         return f"[{self.key!r}]"
 
-    def get(self, mapping: Any) -> Any:
+    def get(self, mapping: Mapping[Any, Any]) -> Any:
         return mapping[self.key]
 
 
@@ -35,7 +35,7 @@ class SequenceKey:
     def __str__(self) -> str:
         return f"[{self.idx!r}]"
 
-    def get(self, sequence: Any) -> Any:
+    def get(self, sequence: Sequence[Any]) -> Any:
         return sequence[self.idx]
 
 
@@ -93,8 +93,8 @@ def register_pytree_node(
     unflatten_fn: Callable[[Iterable[Any], Context], Any],
     *,
     serialized_type_name: str | None = None,
-    to_dumpable_context: Any = None,
-    from_dumpable_context: Any = None,
+    to_dumpable_context: Callable[[Context], Any] | None = None,
+    from_dumpable_context: Callable[[Any], Context] | None = None,
     flatten_with_keys_fn: Callable[[Any], tuple[Any, Context]] | None = None,
 ) -> None:
     """Makes the class a node. flatten_fn(node) gives (children, context), unflatten_fn(children,
@@ -162,11 +162,11 @@ def is_namedtuple_instance(obj: object) -> bool:
 # -- Python's own containers -----------------------------------------------------------------------
 
 
-def _indexed(sequence: Any) -> list[tuple[Any, Any]]:
+def _indexed(sequence: Sequence[Any]) -> list[tuple[Any, Any]]:
     return [(SequenceKey(i), child) for i, child in enumerate(sequence)]
 
 
-def _keyed(mapping: Any) -> list[tuple[Any, Any]]:
+def _keyed(mapping: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
     return [(MappingKey(key), child) for key, child in mapping.items()]
 
 
@@ -234,15 +234,15 @@ def _ordereddict_unflatten(values: Iterable[Any], context: Context) -> OrderedDi
     return OrderedDict(zip(context, values, strict=True))
 
 
-def _defaultdict_flatten(d: Any) -> tuple[list[Any], Context]:
+def _defaultdict_flatten(d: defaultdict[Any, Any]) -> tuple[list[Any], Context]:
     return list(d.values()), [d.default_factory, list(d)]
 
 
-def _defaultdict_flatten_with_keys(d: Any) -> tuple[list[Any], Context]:
+def _defaultdict_flatten_with_keys(d: defaultdict[Any, Any]) -> tuple[list[Any], Context]:
     return _keyed(d), [d.default_factory, list(d)]
 
 
-def _defaultdict_unflatten(values: Iterable[Any], context: Context) -> Any:
+def _defaultdict_unflatten(values: Iterable[Any], context: Context) -> defaultdict[Any, Any]:
     return defaultdict(context[0], zip(context[1], values, strict=True))
 
 
@@ -262,7 +262,7 @@ def _add(cls: Any, dump: Dump, *functions: Any) -> None:
     NODES[cls], DUMPS[cls] = NodeDef(cls, *functions), dump
 
 
-def _dumpable_defaultdict(context: Context) -> Any:
+def _dumpable_defaultdict(context: Context) -> dict[str, Any]:
     factory, keys = context
     return {
         "default_factory_module": factory.__module__,

@@ -6,9 +6,10 @@ from __future__ import annotations
 import weakref
 
 from .. import _C
+from .._C import Tensor
 
 
-def swap_tensors(t1: object, t2: object) -> None:
+def swap_tensors(t1: Tensor, t2: Tensor) -> None:
     """Exchanges what two tensors are: elements, class, attributes, gradient and history. Whoever
     holds one of the objects holds the other tensor from then on.
 

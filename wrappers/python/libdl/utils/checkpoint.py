@@ -8,8 +8,8 @@ import contextlib
 import enum
 import threading
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn, TypeVar
 
 from .. import _C, _autocast, _random
 from .._C import Tensor
@@ -35,6 +35,8 @@ __all__ = [
     "set_device_states",
 ]
 
+R = TypeVar("R")
+
 
 class CheckpointPolicy(enum.Enum):
     """What a policy would say of an operator's result; see create_selective_checkpoint_contexts."""
@@ -48,7 +50,7 @@ class CheckpointPolicy(enum.Enum):
 
 
 def create_selective_checkpoint_contexts(
-    policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False
+    policy_fn_or_list: Callable[..., Any] | list[Any], allow_cache_entry_mutation: bool = False
 ) -> NoReturn:
     """Raises: a policy is asked about PyTorch's own operators, which are not called here."""
     raise NotImplementedError(
@@ -209,7 +211,7 @@ class _Frame(threading.local):
 
 
 def checkpoint(
-    function: Callable[..., Any],
+    function: Callable[..., R],
     *args: Any,
     use_reentrant: bool | None = False,
     preserve_rng_state: bool = True,
@@ -221,7 +223,7 @@ def checkpoint(
     debug: bool = False,
     early_stop: bool = True,
     **kwargs: Any,
-) -> Any:
+) -> R:
     """function(*args), without saving its intermediate values: backward runs it again.
 
     Arguments:
@@ -270,7 +272,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     )
 
 
-def check_backward_validity(inputs: Any) -> None:
+def check_backward_validity(inputs: Iterable[Any]) -> None:
     """Warns if no tensor among them requires grad, for then no gradient arrives."""
     if not any(x.requires_grad for x in inputs if isinstance(x, Tensor)):
         warnings.warn(
@@ -282,13 +284,13 @@ class CheckpointFunction(Function):
     """checkpoint with use_reentrant=True."""
 
     @staticmethod
-    def forward(ctx: Any, function: Any, keep: bool, *args: Any) -> Any:
+    def forward(ctx: Any, function: Callable[..., Any], keep: bool, *args: Any) -> Any:
         if any(ctx.needs_input_grad):
             ctx.replay = _Replay(function, args, {}, keep)
         return function(*args)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
+    def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
         if not goes_to_all_leaves():
             raise RuntimeError(
                 "checkpoint: use_reentrant=True in autograd.grad() or backward(inputs=), wanted "

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..profiler.flops import flops_of
 from ._intercept import Call, intercept
+
+if TYPE_CHECKING:
+    from ..nn import Module
 
 __all__ = ["FlopCounterMode", "register_flop_formula"]
 
@@ -74,7 +77,11 @@ class FlopCounterMode:
     attention count, as in PyTorch. All is told under "Global", not module by module."""
 
     def __init__(
-        self, mods: Any = None, depth: int = 2, display: bool = True, custom_mapping: Any = None
+        self,
+        mods: Module | list[Module] | None = None,
+        depth: int = 2,
+        display: bool = True,
+        custom_mapping: Any = None,
     ) -> None:
         if custom_mapping:
             raise NotImplementedError(
@@ -132,6 +139,6 @@ class FlopCounterMode:
             print(self.get_table())
 
 
-def _shape(value: Any) -> Any:
+def _shape(value: Any) -> tuple[int, ...] | None:
     shape = getattr(value, "shape", None)
     return None if shape is None else tuple(shape)

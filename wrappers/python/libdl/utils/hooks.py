@@ -7,11 +7,15 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections import OrderedDict
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from .._C import Tensor
 from .._modes import is_grad_enabled
 from ..autograd.function import Function
+
+if TYPE_CHECKING:
+    from ..nn import Module
 
 __all__ = ["BackwardHook", "RemovableHandle"]
 
@@ -52,7 +56,7 @@ class RemovableHandle:
         return self.hooks_dict_ref(), self.id, tuple(one() for one in self.extra_dict_ref)
 
     def __setstate__(self, state: tuple[Any, int, tuple[Any, ...]]) -> None:
-        def refer(hooks: object) -> Any:
+        def refer(hooks: object) -> weakref.ReferenceType[Any]:
             return weakref.ref(OrderedDict() if hooks is None else hooks)
 
         hooks, self.id, extra = state
@@ -66,13 +70,15 @@ class _SeenGradients(Function):
     no gradient, zeros."""
 
     @staticmethod
-    def forward(ctx: Any, see: Any, with_zeros: bool, *tensors: Tensor) -> Any:
+    def forward(
+        ctx: Any, see: Callable[[Any], Any], with_zeros: bool, *tensors: Tensor
+    ) -> tuple[Tensor, ...]:
         ctx.see = see
         ctx.set_materialize_grads(with_zeros)
         return tuple(tensor.view(tensor.shape) for tensor in tensors)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
+    def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
         if all(gradient is None for gradient in gradients):
             return (None, None, *gradients)
         return (None, None, *ctx.see(gradients))
@@ -81,7 +87,7 @@ class _SeenGradients(Function):
 class _Side:
     """The arguments or the results of one call, of which some are watched."""
 
-    def __init__(self, see: Any, with_zeros: bool) -> None:
+    def __init__(self, see: Callable[[Any], Any], with_zeros: bool) -> None:
         self._see, self._with_zeros = see, with_zeros
         self._count = 0
         self._places: list[int] = []
@@ -105,7 +111,7 @@ class _Side:
             return items[0]
         return type(values)(*items) if hasattr(values, "_fields") else type(values)(items)
 
-    def _seen(self, gradients: Any) -> Any:
+    def _seen(self, gradients: tuple[Any, ...]) -> list[Any]:
         """Between the watched gradients and a tuple with a place for every value."""
         full: list[Any] = [None] * self._count
         for place, gradient in zip(self._places, gradients):
@@ -131,7 +137,7 @@ class BackwardHook:
         user_pre_hooks: get (module, grad_output)
     """
 
-    def __init__(self, module: Any, user_hooks: list[Any], user_pre_hooks: list[Any]) -> None:
+    def __init__(self, module: Module, user_hooks: list[Any], user_pre_hooks: list[Any]) -> None:
         self._module, self._pre_hooks, self._hooks = module, user_pre_hooks, user_hooks
         self._inputs = _Side(self._see_input, with_zeros=True)
         self._results = _Side(self._see_output, with_zeros=False)
@@ -155,7 +161,7 @@ class BackwardHook:
         )
         return result
 
-    def _see_output(self, gradients: tuple[Any, ...]) -> Any:
+    def _see_output(self, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
         for hook in self._pre_hooks:
             answer = hook(self._module, gradients)
             if answer is not None:
@@ -174,7 +180,7 @@ class BackwardHook:
                 )
         return gradients
 
-    def _see_input(self, gradients: tuple[Any, ...]) -> Any:
+    def _see_input(self, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
         if self._outgoing is None:  # the gradient did not come through the module's result
             return gradients
         outgoing, self._outgoing = self._outgoing, None
@@ -185,7 +191,7 @@ class BackwardHook:
         return gradients
 
 
-def register_on_last_node(module: Any, hooks: list[Any], result: Any) -> None:
+def register_on_last_node(module: Module, hooks: list[Any], result: Any) -> None:
     """The older kind of backward hook: it sees the gradients of the operator that made the first
     tensor of the result."""
     while not isinstance(result, Tensor):
@@ -198,5 +204,5 @@ def register_on_last_node(module: Any, hooks: list[Any], result: Any) -> None:
             result.grad_fn.register_hook(_of(module, hook))
 
 
-def _of(module: object, hook: Any) -> Any:
+def _of(module: object, hook: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     return lambda grad_inputs, grad_outputs: hook(module, grad_inputs, grad_outputs)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any
 
 from .._C import Tensor
@@ -18,7 +18,7 @@ class WeakIdRef(weakref.ref[Any]):
 
     __slots__ = ("_id",)
 
-    def __init__(self, key: Any, callback: Any = None) -> None:
+    def __init__(self, key: Any, callback: Callable[[Any], Any] | None = None) -> None:
         super().__init__(key, callback)  # type: ignore[call-arg]
         self._id = id(key)
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Causal masks that scaled_dot_product_attention knows as such."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import enum
 import warnings
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ... import _functions
@@ -55,7 +55,9 @@ class CausalBias(Tensor):
             return plain if device is None else plain.to(device)
 
     @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(
+        cls, func: Callable[..., Any], types: Iterable[type], args: Any = (), kwargs: Any = None
+    ) -> Any:
         kwargs = kwargs or {}
         if func is functional.scaled_dot_product_attention:
             return cls._dispatch(*args, **kwargs)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 from ..._C import Tensor
 from ..._functions import logsumexp, zeros
@@ -244,6 +244,48 @@ def _check(query: Tensor, key: Tensor, value: Tensor, enable_gqa: bool) -> None:
         )
 
 
+@overload
+def flex_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    score_mod: _Function | None = None,
+    block_mask: BlockMask | None = None,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    return_lse: Literal[False] = False,
+    kernel_options: dict[str, Any] | None = None,
+    *,
+    return_aux: None = None,
+) -> Tensor: ...
+@overload
+def flex_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    score_mod: _Function | None = None,
+    block_mask: BlockMask | None = None,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    *,
+    return_lse: Literal[True],
+    kernel_options: dict[str, Any] | None = None,
+    return_aux: None = None,
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def flex_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    score_mod: _Function | None = None,
+    block_mask: BlockMask | None = None,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    return_lse: Literal[False] = False,
+    kernel_options: dict[str, Any] | None = None,
+    *,
+    return_aux: AuxRequest,
+) -> tuple[Tensor, AuxOutput]: ...
 def flex_attention(
     query: Tensor,
     key: Tensor,

@@ -82,7 +82,7 @@ class _NormBase(Layer):
             init.zeros_(self.bias)
 
     def _load_from_state_dict(
-        self, state_dict: Any, prefix: str, local_metadata: Any, *reports: Any
+        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *reports: Any
     ) -> None:
         if (local_metadata.get("version") or 1) < 2 and self.num_batches_tracked is not None:
             state_dict.setdefault(f"{prefix}num_batches_tracked", self.num_batches_tracked)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from itertools import groupby
 from operator import index as as_index
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar, overload
 
 from ..._C import Tensor
 from ..parameter import Parameter
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     M = WithDefault("M", bound=Module, default=Module)
 else:
     M = TypeVar("M")
+T = TypeVar("T")
 
 
 def _position(index: Any, count: int) -> int:
@@ -32,7 +33,7 @@ def _position(index: Any, count: int) -> int:
     return number % count
 
 
-def _iterable(name: str, value: object) -> Any:
+def _iterable(name: str, value: object) -> Iterable[Any]:
     """What extend takes."""
     if not isinstance(value, Iterable) or isinstance(value, Tensor):
         raise TypeError(f"{name}: argument 1 is a {type(value).__name__}, wanted a sequence")
@@ -57,7 +58,7 @@ def _pairs(name: str, values: object) -> list[tuple[str, Any]]:
 class Container(Module):
     """Modules by their names; an older class, instead of which a Module serves."""
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, **kwargs: Module) -> None:
         warnings.warn(
             "`nn.Container` is deprecated. All of it's functionality is now implemented "
             "in `nn.Module`. Subclass that instead.",
@@ -81,7 +82,7 @@ class _Numbered(Module):
     def _name(self, index: Any) -> str:
         raise NotImplementedError
 
-    def __setitem__(self, index: int, module: Any) -> None:
+    def __setitem__(self, index: int, module: Module) -> None:
         setattr(self, self._name(index), module)
 
     def __delitem__(self, index: int | slice) -> None:
@@ -90,16 +91,16 @@ class _Numbered(Module):
             delattr(self, name)
         self._renumber(list(self._modules.values()))
 
-    def _renumber(self, modules: list[Any]) -> None:
+    def _renumber(self, modules: list[Module | None]) -> None:
         self._modules.clear()
         self._modules.update((str(i), module) for i, module in enumerate(modules))
 
-    def append(self, module: Any) -> Self:
+    def append(self, module: Module) -> Self:
         """Adds a module at the end; returns the container."""
         self.add_module(str(len(self)), module)
         return self
 
-    def _insert(self, index: Any, module: Module) -> None:
+    def _insert(self, index: int, module: Module) -> None:
         if not isinstance(module, Module):
             raise TypeError(
                 f"insert: argument 2 (module) is a {type(module).__name__}, wanted a Module"
@@ -108,7 +109,7 @@ class _Numbered(Module):
         modules.insert(index, module)
         self._renumber(modules)
 
-    def _add_all(self, modules: list[Any]) -> None:
+    def _add_all(self, modules: Iterable[Module | None]) -> None:
         """At the end; not by append, which a subclass may have written."""
         for number, module in enumerate(modules, len(self)):
             self.add_module(str(number), module)
@@ -141,6 +142,10 @@ class Sequential(_Numbered):
         ReLU()
     """
 
+    @overload
+    def __init__(self, *modules: Module) -> None: ...
+    @overload
+    def __init__(self, modules: Mapping[str, Module], /) -> None: ...
     def __init__(self, *modules: Any) -> None:
         super().__init__()
         if len(modules) == 1 and isinstance(modules[0], Mapping):
@@ -159,16 +164,21 @@ class Sequential(_Numbered):
             input = module(input)
         return input
 
-    def _get_item_by_idx(self, iterator: Iterable[Any], idx: int) -> Any:
+    def _get_item_by_idx(self, iterator: Iterable[T], idx: int) -> T:
         return list(iterator)[_position(idx, len(self))]
 
     def _name(self, index: Any) -> str:
         name: str = self._get_item_by_idx(self._modules.keys(), index)
         return name
 
+    @overload
+    def __getitem__(self, index: slice) -> Sequential: ...
+    @overload
+    def __getitem__(self, index: int) -> Module: ...
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return type(self)(dict(list(self._modules.items())[index]))
+            items: list[Any] = list(self._modules.items())
+            return type(self)(dict(items[index]))
         return self._get_item_by_idx(self._modules.values(), index)
 
     def extend(self, sequential: Iterable[Module]) -> Self:
@@ -203,7 +213,7 @@ class Sequential(_Numbered):
         return self
 
 
-def _sequential(operator: str, other: Any) -> list[Module]:
+def _sequential(operator: str, other: object) -> list[Module]:
     if not isinstance(other, Sequential):
         raise ValueError(
             f"{operator} of a Sequential found a {type(other).__name__}, wanted a Sequential"
@@ -356,7 +366,7 @@ class _Holder(Module):
     def _lines(self, items: Iterable[tuple[Any, Any]], with_type: bool) -> str:
         return "\n".join(f"  ({name}): {_described(value, with_type)}" for name, value in items)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise RuntimeError(f"a {type(self).__name__} holds parameters and cannot be called")
 
 
@@ -421,7 +431,10 @@ class ParameterDict(_Holder):
     """A dict of parameters of the module that holds it. Tensors become parameters; other objects
     are kept as they are."""
 
-    def __init__(self, parameters: Any = None) -> None:
+    def __init__(
+        self,
+        parameters: Any = None,
+    ) -> None:
         super().__init__()
         self._keys: dict[str, None] = {}
         if parameters is not None:
@@ -464,11 +477,11 @@ class ParameterDict(_Holder):
         """The names."""
         return self._keys.keys()
 
-    def values(self) -> Any:
+    def values(self) -> Iterable[Any]:
         """The values."""
         return (self[key] for key in self._keys)
 
-    def items(self) -> Any:
+    def items(self) -> Iterable[tuple[str, Any]]:
         """The names with their values."""
         return ((key, self[key]) for key in self._keys)
 
@@ -518,7 +531,7 @@ class ParameterDict(_Holder):
         result.update(other)
         return result
 
-    def __ror__(self, other: Any) -> Any:
+    def __ror__(self, other: ParameterDict) -> ParameterDict:
         """Of a plain dict, a plain dict."""
         result = other.copy()
         result.update(self)

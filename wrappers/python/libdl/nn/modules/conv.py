@@ -69,7 +69,7 @@ class _ConvNd(Layer):
     output_padding: tuple[int, ...]
     groups: int
     padding_mode: str
-    _reversed_padding_repeated_twice: list[int]  # what pad is to add
+    _reversed_padding_repeated_twice: Sequence[int]  # what pad is to add
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class _ConvNd(Layer):
 
 def _around(
     padding: str | tuple[int, ...], dilation: tuple[int, ...], kernel_size: tuple[int, ...]
-) -> Any:
+) -> Sequence[int]:
     """What pad is to add, the last dimension first; of an odd sum the larger half comes after."""
     if not isinstance(padding, str):
         return _reverse_repeat_tuple(padding, 2)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 
 from ..._C import Tensor
 from .module import Layer, Module as Module
@@ -46,7 +45,7 @@ class Unflatten(Layer):
     def forward(self, input: Tensor) -> Tensor:
         return input.unflatten(self.dim, self.unflattened_size)
 
-    def _require_tuple_int(self, input: Any) -> None:
+    def _require_tuple_int(self, input: object) -> None:
         if not isinstance(input, (tuple, list)):
             raise TypeError(
                 f"Unflatten: unflattened_size is a {type(input).__name__}, wanted a tuple of ints"

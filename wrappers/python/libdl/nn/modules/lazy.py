@@ -42,7 +42,7 @@ class LazyModuleMixin(Module):
         """Materializes parameters and buffers for these arguments of forward."""
         raise NotImplementedError(f"{type(self).__name__} has no method initialize_parameters")
 
-    def _infer_parameters(self, module: Any, args: Any, kwargs: Any = None) -> None:
+    def _infer_parameters(self, module: Module, args: Any, kwargs: Any = None) -> None:
         self.initialize_parameters(*args, **(kwargs or {}))
         if self.has_uninitialized_params():
             raise RuntimeError(
@@ -55,7 +55,7 @@ class LazyModuleMixin(Module):
         if self.cls_to_become is not None:
             self.__class__ = self.cls_to_become
 
-    def _lazy_load_hook(self, state_dict: Any, prefix: str, *others: Any) -> None:
+    def _lazy_load_hook(self, state_dict: dict[str, Any], prefix: str, *others: Any) -> None:
         parts: dict[str, Any] = {**self._parameters, **self._buffers}
         for name, value in parts.items():
             values = state_dict.get(prefix + name)

@@ -39,7 +39,10 @@ Hooks = OrderedDict[int, Callable[..., Any]]
 
 
 def _add_hook(
-    hooks: Any, hook: Any, prepend: bool = False, marks: tuple[tuple[Any, bool], ...] = ()
+    hooks: Any,
+    hook: Any,
+    prepend: bool = False,
+    marks: tuple[tuple[Any, bool], ...] = (),
 ) -> RemovableHandle:
     """Adds a hook, in front of the others if prepend.
 
@@ -90,7 +93,7 @@ def _tell_extension() -> None:
     _C.hook_all_calls(any(_global_hooks_of_calls))
 
 
-def _add_global_hook(hooks: Any, hook: Any, *marked: Any) -> RemovableHandle:
+def _add_global_hook(hooks: Any, hook: Callable[..., Any], *marked: Any) -> RemovableHandle:
     handle = _GlobalHandle(hooks, extra_dict=list(marked))
     hooks[handle.id] = hook
     _tell_extension()
@@ -173,7 +176,7 @@ class _WrappedHook:
     """A hook whose first argument is the module; a copy of the module has it with the copy. Its
     state is PyTorch's, whose modules wrap hooks without the module, too."""
 
-    def __init__(self, hook: Any, module: Module | None = None) -> None:
+    def __init__(self, hook: Callable[..., Any], module: Module | None = None) -> None:
         state = {"hook": hook, "with_module": module is not None, "module": module}
         self.__setstate__(state)
 
@@ -243,7 +246,7 @@ class _IncompatibleKeys(
 # -- the class -------------------------------------------------------------------------------------
 
 
-def _forward_unimplemented(self: Module, *args: object, **kwargs: object) -> Any:
+def _forward_unimplemented(self: Module, *args: object, **kwargs: object) -> None:
     raise NotImplementedError(f"{type(self).__name__} has no method forward")
 
 
@@ -572,13 +575,13 @@ class Module(_C.ModuleBase):
         return args, kwargs
 
     def _call_forward_hook(
-        self, number: int, hook: Any, args: object, kwargs: object, result: object
+        self, number: int, hook: Callable[..., Any], args: object, kwargs: object, result: object
     ) -> Any:
         if number in self._forward_hooks_with_kwargs or number in _global_forward_hooks_with_kwargs:
             return hook(self, args, kwargs, result)
         return hook(self, args, result)
 
-    def _call_after_failure(self, number: int, hook: Any, call: _Call) -> None:
+    def _call_after_failure(self, number: int, hook: Callable[..., Any], call: _Call) -> None:
         try:
             self._call_forward_hook(number, hook, call.args, call.kwargs, call.result)
         except Exception as error:
@@ -666,7 +669,9 @@ class Module(_C.ModuleBase):
         state: dict[str, Any] = destination
         return state
 
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+    def _save_to_state_dict(
+        self, destination: dict[str, Any], prefix: str, keep_vars: bool
+    ) -> None:
         """Adds the module's own state, without that of its submodules, to a dictionary."""
         for name, value in self._own_state().items():
             whole = keep_vars or is_lazy(value)
@@ -709,9 +714,9 @@ class Module(_C.ModuleBase):
 
     def _load_from_state_dict(
         self,
-        state_dict: Any,
+        state_dict: dict[str, Any],
         prefix: str,
-        local_metadata: Any,
+        local_metadata: dict[str, Any],
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],
@@ -775,18 +780,18 @@ class Module(_C.ModuleBase):
             )
         return _add_hook(self._state_dict_hooks, hook)
 
-    def register_load_state_dict_pre_hook(self, hook: Any) -> RemovableHandle:
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Calls hook(module, state_dict, prefix, local_metadata, strict, missing_keys,
         unexpected_keys, error_msgs) before the module's own state is loaded."""
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def _register_load_state_dict_pre_hook(
-        self, hook: Any, with_module: bool = False
+        self, hook: Callable[..., Any], with_module: bool = False
     ) -> RemovableHandle:
         called = _WrappedHook(hook, self) if with_module else hook
         return _add_hook(self._load_state_dict_pre_hooks, called)
 
-    def register_load_state_dict_post_hook(self, hook: Any) -> RemovableHandle:
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Calls hook(module, incompatible_keys) after the module and its submodules are loaded; it
         may change both lists."""
         return _add_hook(self._load_state_dict_post_hooks, hook)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 from ... import _functions, _recurrent
@@ -186,7 +187,7 @@ class RNNBase(Module):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__({k: v for k, v in state.items() if k != "_flat_weights"})
 
-    def _apply(self, fn: Any, recurse: bool = True) -> Self:
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         result = super()._apply(fn, recurse)
         self._init_flat_weights()
         return result
@@ -345,7 +346,7 @@ class RNNBase(Module):
     def _states(self, hx: Any) -> list[tuple[str, Tensor]]:
         return [] if hx is None else [("the state", hx)]
 
-    def _of_states(self, function: Any, hx: object) -> Any:
+    def _of_states(self, function: Callable[[Any], Any], hx: object) -> Any:
         return function(hx)
 
 
@@ -538,7 +539,7 @@ class LSTM(RNNBase):
     def _states(self, hx: Any) -> list[tuple[str, Tensor]]:
         return [] if hx is None else [("the hidden state", hx[0]), ("the cell state", hx[1])]
 
-    def _of_states(self, function: Any, hx: Any) -> Any:
+    def _of_states(self, function: Callable[[Any], Any], hx: Any) -> Any:
         return function(hx[0]), function(hx[1])
 
     def _split(self, result: Any) -> tuple[Tensor, Any]:

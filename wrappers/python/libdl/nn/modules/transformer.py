@@ -223,8 +223,8 @@ class Transformer(Module):
         dim_feedforward: int = 2048,
         dropout: float = 0.1,
         activation: Activation = F.relu,
-        custom_encoder: Any = None,
-        custom_decoder: Any = None,
+        custom_encoder: Module | None = None,
+        custom_decoder: Module | None = None,
         layer_norm_eps: float = 1e-5,
         batch_first: bool = False,
         norm_first: bool = False,
@@ -295,7 +295,7 @@ class Transformer(Module):
         src_is_causal: bool | None = None,
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
-    ) -> Any:
+    ) -> Tensor:
         """src [s, n, d_model] and tgt [t, n, d_model] (batch_first: [n, s, d_model], ...; without
         a batch: [s, d_model], ...) to tgt's shape. Masks: src_mask [s, s], tgt_mask [t, t] and
         memory_mask [t, s], or each with [n nhead, ...]; paddings [n, s], [n, t] and [n, s].
@@ -317,7 +317,7 @@ class Transformer(Module):
         memory = self.encoder(
             src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal
         )
-        return self.decoder(
+        output: Tensor = self.decoder(
             tgt,
             memory,
             tgt_mask=tgt_mask,
@@ -327,6 +327,7 @@ class Transformer(Module):
             tgt_is_causal=tgt_is_causal,
             memory_is_causal=memory_is_causal,
         )
+        return output
 
     @staticmethod
     def generate_square_subsequent_mask(

@@ -47,7 +47,7 @@ def data_parallel(
     device_ids: Sequence[DeviceLike] | None = None,
     output_device: DeviceLike | None = None,
     dim: int = 0,
-    module_kwargs: Any = None,
+    module_kwargs: dict[str, Any] | None = None,
 ) -> Any:
     """Calls the module; see DataParallel."""
     args = inputs if isinstance(inputs, tuple) else () if inputs is None else (inputs,)

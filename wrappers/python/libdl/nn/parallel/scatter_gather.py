@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from ..._C import Tensor
 from ..._functions import cat
@@ -13,11 +13,19 @@ from ...utils._pytree import is_namedtuple_instance
 
 __all__ = ["gather", "scatter", "scatter_kwargs"]
 
+T = TypeVar("T")
+
 
 def _of(index: Any) -> device:
     return device("cuda", index) if isinstance(index, int) else device(index)
 
 
+@overload
+def scatter(  # type: ignore[overload-overlap]
+    inputs: Tensor, target_gpus: Sequence[Any], dim: int = 0
+) -> tuple[Tensor, ...]: ...
+@overload
+def scatter(inputs: T, target_gpus: Sequence[Any], dim: int = 0) -> list[T]: ...
 def scatter(inputs: Any, target_gpus: Sequence[Any], dim: int = 0) -> Any:
     """A list of the inputs for each device: tensors are cut along dim and moved, other values are
     the same for all."""

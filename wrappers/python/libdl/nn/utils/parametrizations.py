@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parametrizations: weights as length times direction, of spectral norm 1, and orthogonal."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import math
@@ -249,7 +248,7 @@ class _Inverse(Function):
         return _Inverse.apply(a.movedim(in_dims[0], 0)), 0
 
     @staticmethod
-    def forward(ctx: Any, a: Tensor) -> Any:
+    def forward(ctx: Any, a: Tensor) -> Tensor:
         one = _eye(a)
         largest = a.abs().sum(-1, keepdim=True).amax(-2, keepdim=True)
         largest = largest * a.abs().sum(-2, keepdim=True).amax(-1, keepdim=True)
@@ -265,7 +264,7 @@ class _Inverse(Function):
         return x
 
     @staticmethod
-    def backward(ctx: Any, gradient: Any) -> Any:
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
         (x,) = ctx.saved_tensors
         return -(_adjoint(x) @ gradient @ _adjoint(x))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from ..._C import Tensor
 from ..._modes import no_grad
@@ -74,7 +74,9 @@ class ParametrizationList(ModuleList):
         unsafe: whether a result may have another shape or dtype
     """
 
-    def __init__(self, modules: Sequence[Module], original: Any, unsafe: bool = False) -> None:
+    def __init__(
+        self, modules: Sequence[Module], original: Tensor | Parameter, unsafe: bool = False
+    ) -> None:
         if not modules:
             raise ValueError("ParametrizationList: argument 1 (modules) is empty")
         super().__init__(modules)
@@ -175,7 +177,7 @@ def _parametrized_class(module: Module) -> None:
     """Gives the module a class of its own, for the properties."""
     kind: Any = type(module)
 
-    def __getstate__(self: Any) -> Any:
+    def __getstate__(self: Any) -> NoReturn:
         raise RuntimeError("a parametrized module cannot be pickled: save its state_dict()")
 
     def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:

@@ -7,7 +7,7 @@ computed before every call of the module by the method, a forward pre-hook."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from numbers import Integral, Number
 from typing import Any
 
@@ -29,14 +29,14 @@ class BasePruningMethod(ABC):
     PRUNING_TYPE: str
     _tensor_name: str
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: Any) -> None:
         setattr(module, self._tensor_name, self.apply_mask(module))
 
     @abstractmethod
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask of the importances t, where default_mask is what is left."""
 
-    def apply_mask(self, module: Any) -> Tensor:
+    def apply_mask(self, module: Module) -> Tensor:
         """The parameter times its mask."""
         name = self._tensor_name
         original = getattr(module, f"{name}_orig")
@@ -51,7 +51,7 @@ class BasePruningMethod(ABC):
         *args: Any,
         importance_scores: Tensor | None = None,
         **kwargs: Any,
-    ) -> Any:
+    ) -> BasePruningMethod:
         """Prunes a parameter by this method with the given arguments; returns the method.
 
         Arguments:
@@ -69,13 +69,13 @@ class BasePruningMethod(ABC):
             )
         scores = getattr(module, name) if importance_scores is None else importance_scores
         left = F.ones_like(original.detach()) if before is None else getattr(module, f"{name}_mask")
-        method: Any = added
+        method: BasePruningMethod = added
         if before is not None:
-            method = PruningContainer()
-            method._tensor_name = name
+            method = container = PruningContainer()
+            container._tensor_name = name
             for earlier in before if isinstance(before, PruningContainer) else [before]:
-                method.add_pruning_method(earlier)
-            method.add_pruning_method(added)
+                container.add_pruning_method(earlier)
+            container.add_pruning_method(added)
         mask = method.compute_mask(scores.detach(), default_mask=left.clone())
         if before is None:
             module.register_parameter(f"{name}_orig", original)
@@ -149,11 +149,12 @@ class PruningContainer(BasePruningMethod):
     def __len__(self) -> int:
         return len(self._pruning_methods)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[BasePruningMethod]:
         return iter(self._pruning_methods)
 
-    def __getitem__(self, idx: int) -> Any:
-        return self._pruning_methods[idx]
+    def __getitem__(self, idx: int) -> BasePruningMethod:
+        method: BasePruningMethod = self._pruning_methods[idx]
+        return method
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """What the last method leaves of default_mask."""
@@ -233,7 +234,7 @@ class LnStructured(_ByAmount):
 
     PRUNING_TYPE = "structured"
 
-    def __init__(self, amount: float, n: Any, dim: int = -1) -> None:
+    def __init__(self, amount: float, n: float | str, dim: int = -1) -> None:
         super().__init__(amount)
         self.n, self.dim = n, dim
 
@@ -273,7 +274,7 @@ def _check_amount(amount: object) -> None:
         raise ValueError(f"amount is {amount}, wanted a number of elements, or a part from 0 to 1")
 
 
-def _count_to_prune(amount: Any, count: int) -> int:
+def _count_to_prune(amount: int | float, count: int) -> int:
     """How many of count elements or slices are pruned."""
     if not isinstance(amount, Integral):
         return int(round(amount * count))
@@ -352,7 +353,7 @@ def ln_structured(
     module: Module,
     name: str,
     amount: float,
-    n: Any,
+    n: float | str,
     dim: int,
     importance_scores: Tensor | None = None,
 ) -> Module:
@@ -369,8 +370,8 @@ def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
 
 def global_unstructured(
     parameters: Iterable[tuple[Module, str]],
-    pruning_method: Any,
-    importance_scores: Any = None,
+    pruning_method: type[BasePruningMethod],
+    importance_scores: dict[tuple[Module, str], Tensor] | None = None,
     **kwargs: Any,
 ) -> None:
     """Prunes several parameters as if they were one.

@@ -5,7 +5,6 @@ A packed batch holds step 0 of every sequence, then step 1 of those that have on
 that the sequences still running at a step are the first rows of it: they are sorted by length,
 longest first."""
 
-# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence

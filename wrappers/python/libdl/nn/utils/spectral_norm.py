@@ -112,7 +112,9 @@ class SpectralNormStateDictHook:
     def __init__(self, fn: SpectralNorm) -> None:
         self.fn = fn
 
-    def __call__(self, module: Any, state_dict: Any, prefix: str, local_metadata: Any) -> None:
+    def __call__(
+        self, module: Module, state_dict: dict[str, Any], prefix: str, local_metadata: Any
+    ) -> None:
         versions = local_metadata.setdefault("spectral_norm", {})
         key = f"{self.fn.name}.version"
         if key in versions:
@@ -126,7 +128,9 @@ class SpectralNormLoadStateDictPreHook:
     def __init__(self, fn: SpectralNorm) -> None:
         self.fn = fn
 
-    def __call__(self, state_dict: Any, prefix: str, local_metadata: Any, *reports: Any) -> None:
+    def __call__(
+        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *reports: Any
+    ) -> None:
         key = prefix + self.fn.name
         version = local_metadata.get("spectral_norm", {}).get(f"{self.fn.name}.version")
         if version is None and key in state_dict and f"{key}_orig" in state_dict:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Any
 
 from ..._C import Tensor
@@ -32,7 +33,7 @@ def _reparametrize_module(
     tie_weights: bool = False,
     strict: bool = False,
     stack_weights: bool = False,
-) -> Any:
+) -> AbstractContextManager[None]:
     """Inside a with block, the module has other parameters and buffers."""
     from ...func._stateless import replaced
 

@@ -114,7 +114,7 @@ class LRScheduler:
         self.__dict__.update(state_dict)
 
 
-def checked(optimizer: Any) -> Optimizer:
+def checked(optimizer: object) -> Optimizer:
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
     return optimizer
@@ -147,7 +147,7 @@ def set_option(group: dict[str, Any], key: str, value: Any) -> None:
         group[key] = value
 
 
-def state_of_function(function: Any) -> dict[str, Any] | None:
+def state_of_function(function: Callable[[int], float]) -> dict[str, Any] | None:
     """What of a callable can be saved: an object's attributes, nothing of a function."""
     return None if isinstance(function, types.FunctionType) else function.__dict__.copy()
 

@@ -248,16 +248,16 @@ class OneCycleLR(_CycleLR):
         done = self.last_epoch - start  # one step after the end, the last rate stays
         return phase, min(1.0, done / (end - start)) if end > start else 1.0
 
-    def _anneal_func(self, *args: Any, **kwargs: Any) -> Any:
+    def _anneal_func(self, *args: Any, **kwargs: Any) -> float:
         along = self._annealing_cos if self._anneal_func_type == "cos" else self._annealing_linear
         return along(*args, **kwargs)
 
     @staticmethod
-    def _annealing_cos(start: float, end: float, pct: float) -> Any:
+    def _annealing_cos(start: float, end: float, pct: float) -> float:
         return end + (start - end) / 2.0 * (math.cos(math.pi * pct) + 1)
 
     @staticmethod
-    def _annealing_linear(start: float, end: float, pct: float) -> Any:
+    def _annealing_linear(start: float, end: float, pct: float) -> float:
         return (end - start) * pct + start
 
 

@@ -96,7 +96,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 _row = TensorDataset.__getitem__
 
 
-def is_rows(dataset: Any) -> bool:
+def is_rows(dataset: object) -> bool:
     """Whether a sample is a row of the dataset's tensors and nothing else."""
     return isinstance(dataset, TensorDataset) and type(dataset).__getitem__ is _row
 
@@ -141,7 +141,7 @@ class StackDataset(Dataset[Any]):
         parts = self.datasets
         return list(parts.values() if isinstance(parts, dict) else parts)
 
-    def _like(self, values: Iterable[Any]) -> Any:
+    def _like(self, values: Iterable[Any]) -> dict[str, Any] | tuple[Any, ...]:
         """The values of one sample, in the order of the datasets."""
         if isinstance(self.datasets, dict):
             return dict(zip(self.datasets, values, strict=True))
@@ -276,12 +276,12 @@ class Subset(Dataset[_Sample]):
     def __init__(self, dataset: Dataset[_Sample], indices: Sequence[int]) -> None:
         self.dataset, self.indices = dataset, indices
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> _Sample:
         if isinstance(index, list):
             return self.dataset[[self.indices[i] for i in index]]
         return self.dataset[self.indices[index]]
 
-    def __getitems__(self, indices: Sequence[int]) -> Any:
+    def __getitems__(self, indices: Sequence[int]) -> list[Any]:
         chosen = [self.indices[index] for index in indices]
         together = batch_reader(self.dataset)
         return [self.dataset[index] for index in chosen] if together is None else together(chosen)

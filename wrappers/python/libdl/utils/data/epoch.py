@@ -7,7 +7,7 @@ from __future__ import annotations
 import warnings
 from collections import deque
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ... import _random, cuda
 from ..._C import Tensor
@@ -125,7 +125,7 @@ class Epoch(Iterator[Any]):
     def __len__(self) -> int:
         return len(self._index_sampler)
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> NoReturn:
         raise NotImplementedError(f"{type(self).__name__} cannot be pickled")
 
     def _next_index(self) -> Any:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from typing import Any
+from typing import Any, TypeVar
 
 from ... import _overloads
 from ..._types import Generator
 
 __all__ = ["apply_random_seed", "apply_sharding", "apply_shuffle_seed", "apply_shuffle_settings"]
+
+D = TypeVar("D")  # a pipe
 
 
 def _parts(pipe: object) -> list[Any]:
@@ -45,8 +47,8 @@ def _methods(pipe: object, *names: str) -> bool:
 
 
 def apply_sharding(
-    datapipe: Any, num_of_instances: int, instance_id: int, sharding_group: Any = None
-) -> Any:
+    datapipe: D, num_of_instances: int, instance_id: int, sharding_group: Any = None
+) -> D:
     """Tells the pipes that have an apply_sharding() which part of the samples is theirs. A pipe
     made of such a one cannot be another: its part would be a part of a part."""
     _shard(datapipe, (num_of_instances, instance_id), sharding_group, None)
@@ -91,7 +93,7 @@ def apply_shuffle_settings(datapipe: Any, shuffle: bool | None = None) -> Any:
     return datapipe
 
 
-def apply_random_seed(datapipe: Any, rng: Generator) -> Any:
+def apply_random_seed(datapipe: D, rng: Generator) -> D:
     """Gives each pipe that has a set_seed() a seed drawn from the generator."""
     for pipe in _pipes(datapipe, {}).values():
         if _methods(pipe, "set_seed"):

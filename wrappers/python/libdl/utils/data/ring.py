@@ -4,6 +4,7 @@
 A batch is pickled; its tensors and NumPy's arrays lie in a slot of the ring, and the pickle says
 where. Memory that is used again has no page faults, which cost more than the copy."""
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import ctypes
@@ -15,6 +16,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from types import NotImplementedType
 from typing import Any, NamedTuple
 
 from ... import _C, _creation, _functions as F
@@ -160,7 +162,7 @@ class _Pickler(pickle.Pickler):
         self.array = getattr(sys.modules.get("numpy"), "ndarray", None)
 
     # Not persistent_id: that is asked for every number and text as well.
-    def reducer_override(self, obj: Any) -> Any:
+    def reducer_override(self, obj: Any) -> tuple[Any, ...] | NotImplementedType:
         if not isinstance(obj, Tensor):
             small = type(obj) is self.array and obj.nbytes < _SMALL
             return obj.__reduce__() if small else NotImplemented

@@ -33,7 +33,7 @@ class StringList(Sequence[str]):
         self._bytes = memoryview(self._text) if self._text is not None else memoryview(b"")
         self._offsets = memoryview(self._ends)
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> tuple[Any, ...]:
         return self._text, self._ends
 
     def __setstate__(self, state: Any) -> None:
@@ -47,9 +47,9 @@ class StringList(Sequence[str]):
         return str(self._bytes[self._offsets[i] : self._offsets[i + 1]], "utf-8", "surrogatepass")
 
     @overload
-    def __getitem__(self, index: int) -> str: ...
+    def __getitem__(self, index: int) -> Any: ...
     @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: slice) -> Any: ...
     def __getitem__(self, index: Any) -> Any:
         """A string, or a list of those of a slice."""
         size = len(self)

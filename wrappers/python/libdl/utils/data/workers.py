@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ... import _random
@@ -140,7 +141,7 @@ class _SeedAtImport(importlib.abc.MetaPathFinder):
     def __init__(self, seed: int) -> None:
         self.seed = seed
 
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
         if fullname != "numpy.random":
             return None
         sys.meta_path.remove(self)

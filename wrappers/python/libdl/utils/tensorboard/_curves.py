@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 
 import numpy as np
 
@@ -16,12 +15,14 @@ def thresholds(expected: int) -> int:
     return min(expected, _MOST_THRESHOLDS)
 
 
-def _from_the_last(counts: Any) -> Any:
+def _from_the_last(counts: np.ndarray) -> np.ndarray:
     """How many lie at each threshold or above."""
     return counts[::-1].cumsum()[::-1]
 
 
-def curve(labels: Any, predictions: Any, count: int, weights: Any) -> Any:
+def curve(
+    labels: np.ndarray, predictions: np.ndarray, count: int, weights: np.ndarray | None
+) -> np.ndarray:
     """[6, count]: true and false positives, true and false negatives, precision and recall at the
     thresholds 0 to 1. labels: whether each is one of the class; predictions: from 0 to 1."""
     labels, predictions = labels.astype(np.float64).ravel(), predictions.ravel()

@@ -39,7 +39,7 @@ def _labels(metadata: Sequence[Any], header: Sequence[str] | None) -> list[Seque
     return [header, *metadata]
 
 
-def _sprite(images: Any) -> Any:
+def _sprite(images: np.ndarray) -> np.ndarray:
     """The images in rows of as many as there are rows, at the top of a square."""
     side = math.ceil(math.sqrt(len(images)))
     each = [np.broadcast_to(x, (*x.shape[:2], 3)) for x in (pixels(i, "CHW") for i in images)]

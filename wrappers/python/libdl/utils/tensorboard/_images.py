@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import struct
 import zlib
-from typing import Any
 
 import numpy as np
 
 
-def png(pixels: Any) -> bytes:
+def png(pixels: np.ndarray) -> bytes:
     """uint8 pixels [height, width, channels], of 1, 3 or 4 channels, as a PNG file (RFC 2083)."""
     height, width, channels = pixels.shape
     colour = {1: 0, 3: 2, 4: 6}[channels]
@@ -25,7 +24,7 @@ def png(pixels: Any) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + image + chunk(b"IEND", b"")
 
 
-def pixels(image: Any, dataformats: str) -> Any:
+def pixels(image: np.ndarray, dataformats: str) -> np.ndarray:
     """uint8 [height, width, channels] of an image whose dimensions dataformats names."""
     order = dataformats.upper()
     if sorted(order) not in (sorted("HWC"), sorted("HW")) or len(order) != image.ndim:
@@ -43,7 +42,7 @@ def pixels(image: Any, dataformats: str) -> Any:
     return image
 
 
-def grid(images: Any) -> Any:
+def grid(images: np.ndarray) -> np.ndarray:
     """[count, height, width, channels] as one image: rows of at most eight."""
     count, height, width, channels = images.shape
     columns = min(count, 8)

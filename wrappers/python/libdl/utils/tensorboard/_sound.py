@@ -6,12 +6,11 @@ from __future__ import annotations
 import io
 import warnings
 import wave
-from typing import Any
 
 import numpy as np
 
 
-def samples(sound: Any) -> Any:
+def samples(sound: np.ndarray) -> np.ndarray:
     """Of one channel, as 16-bit numbers; 1 is the loudest."""
     sound = sound.squeeze()
     if sound.ndim != 1:
@@ -26,7 +25,7 @@ def samples(sound: Any) -> Any:
     return (sound.clip(-1, 1) * np.iinfo(np.int16).max).astype("<i2")
 
 
-def wav(sound: Any, rate: int) -> bytes:
+def wav(sound: np.ndarray, rate: int) -> bytes:
     """The file."""
     file = io.BytesIO()
     with wave.open(file, "wb") as writer:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The messages in an event file, one function a kind."""
 
-# mypy: disable-error-code="no-untyped-call,no-any-return"
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import functools
 import importlib
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ __all__ = [
 DEFAULT_BINS = "tensorflow"
 
 
-def part(name: str) -> Any:
+def part(name: str) -> ModuleType:
     """A module of TensorBoard's package."""
     try:
         return importlib.import_module(f"tensorboard.{name}")
@@ -46,7 +47,7 @@ def part(name: str) -> Any:
         ) from error
 
 
-def array(values: Any) -> Any:
+def array(values: Any) -> np.ndarray:
     """NumPy's array of a tensor, an array or numbers; it has no bfloat16."""
     if not isinstance(values, Tensor):
         return np.asarray(values)
@@ -149,7 +150,7 @@ def histogram(name: str, values: Any, bins: Any, max_bins: int | None = None) ->
     return _histogram(name, facts, *_trimmed(counts, edges))
 
 
-def _trimmed(counts: Any, edges: Any) -> tuple[list[float], list[float]]:
+def _trimmed(counts: np.ndarray, edges: np.ndarray) -> tuple[list[float], list[float]]:
     """Limits and counts without the empty buckets at both ends, but for one below, whose limit is
     where the first full one begins: a bucket's limit is its upper one."""
     full = np.flatnonzero(counts)
@@ -321,7 +322,7 @@ def hparams(
     hparam_dict: Mapping[str, Any],
     metric_dict: Mapping[str, Any],
     hparam_domain_discrete: Mapping[str, Sequence[Any]] | None = None,
-) -> Any:
+) -> tuple[Any, ...]:
     """Three summaries: what is varied and measured, the start of a session with its values, and its
     end."""
     api, plugin = part("plugins.hparams.api_pb2"), part("plugins.hparams.plugin_data_pb2")

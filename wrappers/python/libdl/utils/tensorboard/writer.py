@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """SummaryWriter: what a program measures, in event files of a folder that TensorBoard watches."""
 
-# mypy: disable-error-code="no-untyped-call,no-any-return"
+# mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
 import importlib
@@ -9,9 +9,12 @@ import os
 import socket
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import summary
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["FileWriter", "SummaryWriter"]
 
@@ -389,7 +392,7 @@ class SummaryWriter:
     add_mesh = add_onnx_graph = add_video = _lacking
 
 
-def _drawn(figure: Any, close: bool) -> Any:
+def _drawn(figure: Any, close: bool) -> np.ndarray:
     """The pixels [height, width, 4] of a figure."""
     import numpy as np
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, TypeVar
 
 from ..dataset import Dataset, IterableDataset
@@ -21,11 +21,11 @@ _Sample = TypeVar("_Sample", covariant=True)
 class DataChunk(list[_Item]):
     """A batch of a pipe: a list."""
 
-    def __init__(self, items: Any) -> None:
+    def __init__(self, items: Iterable[_Item]) -> None:
         super().__init__(items)
         self.items = items
 
-    def raw_iterator(self) -> Any:
+    def raw_iterator(self) -> Iterator[_Item]:
         return iter(self)
 
 
@@ -34,7 +34,7 @@ class _Chained:
 
     functions: ClassVar[dict[str, Callable[..., Any]]]
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> functools.partial[Any]:
         if name not in type(self).functions:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return functools.partial(type(self).functions[name], self)
@@ -101,10 +101,10 @@ def check_pipes(name: str, datapipes: tuple[Any, ...], kind: type[Any]) -> None:
 class _IterDataPipeSerializationWrapper(IterDataPipe[Any]):
     """Of PyTorch, around pipes of a DataLoader; here a pipe is loaded as it is."""
 
-    def __init__(self, datapipe: Any) -> None:
+    def __init__(self, datapipe: IterDataPipe[Any]) -> None:
         self._datapipe = datapipe
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self._datapipe)
 
     def __len__(self) -> int:
@@ -114,7 +114,7 @@ class _IterDataPipeSerializationWrapper(IterDataPipe[Any]):
 class _MapDataPipeSerializationWrapper(MapDataPipe[Any]):
     """The same of pipes with indices."""
 
-    def __init__(self, datapipe: Any) -> None:
+    def __init__(self, datapipe: MapDataPipe[Any]) -> None:
         self._datapipe = datapipe
 
     def __getitem__(self, index: Any) -> Any:

@@ -17,8 +17,8 @@ import itertools
 import os
 import random
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Self
 
 from .... import _functions as F
 from ...._types import int64
@@ -51,7 +51,7 @@ __all__ = [
 Pipe = IterDataPipe[Any]
 
 
-def _length(pipe: Any, of: Any) -> int:
+def _length(pipe: object, of: Any) -> int:
     try:
         return len(of)
     except TypeError:
@@ -285,7 +285,9 @@ class GrouperIterDataPipe(Pipe):
         self.guaranteed_group_size = guaranteed_group_size or group_size
         self.drop_remaining = drop_remaining
 
-    def _given(self, key: object, group: list[Any]) -> Any:
+    def _given(
+        self, key: object, group: list[Any]
+    ) -> tuple[object, DataChunk[Any]] | DataChunk[Any]:
         result: DataChunk[Any] = DataChunk(group)
         return (key, result) if self.keep_key else result
 
@@ -323,11 +325,11 @@ class Shuffling(Pipe):
     _shuffles = True
     _seed: int | None = None
 
-    def set_shuffle(self, shuffle: bool = True) -> Any:
+    def set_shuffle(self, shuffle: bool = True) -> Self:
         self._shuffles = shuffle
         return self
 
-    def set_seed(self, seed: int) -> Any:
+    def set_seed(self, seed: int) -> Self:
         """Of the next pass; the passes after it draw theirs from libdl's default generator."""
         self._seed = seed
         return self
@@ -595,7 +597,7 @@ class FileListerIterDataPipe(Pipe):
 
     def __init__(
         self,
-        root: Any = ".",
+        root: str | Sequence[str] | IterDataPipe[str] = ".",
         masks: str | list[str] = "",
         *,
         recursive: bool = False,

@@ -10,7 +10,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ._decorator import functional_datapipe
@@ -25,10 +25,10 @@ Pipe = MapDataPipe[Any]
 class SequenceWrapperMapDataPipe(Pipe):
     """A sequence, or a dictionary, by its indices. deepcopy: whether of a copy of it."""
 
-    def __init__(self, sequence: Any, deepcopy: bool = True) -> None:
+    def __init__(self, sequence: Sequence[Any] | Mapping[Any, Any], deepcopy: bool = True) -> None:
         self.sequence = own_copy("SequenceWrapper", sequence) if deepcopy else sequence
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: int) -> Any:
         return self.sequence[index]
 
     def __len__(self) -> int:
@@ -68,14 +68,15 @@ class BatcherMapDataPipe(Pipe):
         self.datapipe, self.batch_size = datapipe, batch_size
         self.drop_last, self.wrapper_class = drop_last, wrapper_class
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int) -> DataChunk[Any]:
         if not 0 <= index < len(self):
             raise IndexError(f"batch: index {index} is out of bounds of {len(self)} batches")
         count: int = len(self.datapipe)
         first = index * self.batch_size
-        return self.wrapper_class(
+        chunk: DataChunk[Any] = self.wrapper_class(
             [self.datapipe[i] for i in range(first, min(first + self.batch_size, count))]
         )
+        return chunk
 
     def __len__(self) -> int:
         count: int = len(self.datapipe)
@@ -86,7 +87,7 @@ class BatcherMapDataPipe(Pipe):
 class ConcaterMapDataPipe(Pipe):
     """The samples of one pipe behind those of another."""
 
-    def __init__(self, *datapipes: Any) -> None:
+    def __init__(self, *datapipes: MapDataPipe[Any]) -> None:
         check_pipes("concat", datapipes, MapDataPipe)
         self.datapipes = datapipes
 
@@ -106,11 +107,11 @@ class ConcaterMapDataPipe(Pipe):
 class ZipperMapDataPipe(Pipe):
     """Tuples with a sample of each pipe, as many as the shortest has."""
 
-    def __init__(self, *datapipes: Any) -> None:
+    def __init__(self, *datapipes: MapDataPipe[Any]) -> None:
         check_pipes("zip", datapipes, MapDataPipe)
         self.datapipes = datapipes
 
-    def __getitem__(self, index: Any) -> tuple[Any, ...]:
+    def __getitem__(self, index: int) -> tuple[Any, ...]:
         return tuple(pipe[index] for pipe in self.datapipes)
 
     def __len__(self) -> int:
@@ -121,7 +122,7 @@ class ShufflerIterDataPipe(Shuffling):
     """The samples in a random order: a pipe to iterate over. indices: those that there are; None:
     the numbers below the pipe's length."""
 
-    def __init__(self, datapipe: Any, *, indices: list[Any] | None = None) -> None:
+    def __init__(self, datapipe: MapDataPipe[Any], *, indices: list[Any] | None = None) -> None:
         self.datapipe = datapipe
         self.indices = list(range(len(datapipe))) if indices is None else indices
 
