@@ -24,10 +24,15 @@ A file has the digits that this takes and one or two more.
 
 Of an answer of many numbers the file has a digest, which tells what is not as near as that:
 
-    rounded(net(x))  # -> digest('e2c5ae1f', 24, 0.5547057, [3.2911453, 1.0446502])
+    rounded(net(x))  # -> digest('e2c5ae1f', 3.2911453, 1.0446502)
 
-are the checksum of all that is no float, the floats' count, the first of them, and weighted sums.
-A module whose tests read the answers themselves says WHOLE = True.
+are the checksum of all that is no float, and two weighted sums of the floats. Of a text of several
+lines, such as a program that was written, it has a checksum, and one of each line:
+
+    text(net.code)  # -> lines('9e01f3a4', '1f2a 03bc 77d0')
+
+A module whose tests read the answers themselves says WHOLE = True, or names such sections. An
+answer that a line gave several times running stands once, as `# 6 times -> 3`.
 
     python tests/answered.py --whole seen_prune  # prints PyTorch's answers with all their numbers
 """
@@ -75,16 +80,21 @@ class Digest:
     """An answer of many numbers."""
 
     checksum: str  # of its shape, dtypes, texts, integers and infinities
-    count: int  # of its floats
-    first: float
-    sums: list[float]  # of `Scale.sums`
+    sums: list[float]  # of `Scale.sums`; none if it has no floats
     errors: list[dict[str, list[str]]]  # among its parts; one if all are the same
 
 
-def digest(
-    checksum: str, count: int = 0, first: float = 0.0, sums: Any = (), *errors: Any
-) -> Digest:
-    return Digest(checksum, count, first, list(sums), list(errors))
+def digest(checksum: str, *parts: Any) -> Digest:
+    sums = [part for part in parts if isinstance(part, float)]
+    return Digest(checksum, sums, list(parts[len(sums) :]))
+
+
+@dataclass
+class Text:
+    """A text of several lines."""
+
+    checksum: str
+    each: list[str]  # the checksum of a line, in 16 bits
 
 
 NAMES = {
@@ -93,6 +103,7 @@ NAMES = {
     "raises": raises,
     "tensor": tensor,
     "digest": digest,
+    "lines": lambda checksum, each: Text(checksum, each.split()),
     "__builtins__": {},
 }
 
@@ -134,16 +145,18 @@ def atoms(value: Any, digits: int) -> Iterator[str]:
             text = text[:-1]
         yield text if re.search(r"[.en]", text) else text + "."
     elif isinstance(value, Digest):
-        sums = ", ".join(map(repr, value.sums))
-        first = next(atoms(value.first, digits))
-        pieces = [f"digest({value.checksum!r}"]
-        if value.count or value.errors:
-            pieces = [f"{pieces[0]}, {value.count}, {first}, [{sums}]"]
+        sums = "".join(f", {x!r}" for x in value.sums)
+        pieces = [f"digest({value.checksum!r}{sums}"]
         for error in value.errors:
             pieces[-1] += ","
             pieces += [" " + "".join(atoms(error, digits))]
         pieces[-1] += ")"
         yield from pieces
+    elif isinstance(value, Text):
+        rows = [" ".join(value.each[i : i + 16]) for i in range(0, len(value.each), 16)]
+        yield f"lines({value.checksum!r},"
+        yield from (f" {row + ' '!r}" for row in rows[:-1])
+        yield f" {rows[-1]!r})"
     elif isinstance(value, str):
         lines = value.splitlines(keepends=True) if len(value) > 80 else [value]
         pieces = [piece for line in lines for piece in cut(line)]
@@ -225,9 +238,15 @@ def digest_of(value: Any, near: Near) -> Digest:
             rest.append(repr(part + 0.0 if isinstance(part, float) else part))  # -0. is 0.
 
     read(value)
-    checksum = f"{zlib.crc32(chr(10).join(rest).encode()):08x}"
-    sums = scale.sums(floats) if floats else []
-    return Digest(checksum, len(floats), floats[0] if floats else 0.0, sums, errors)
+    return Digest(checksum_of("\n".join(rest)), scale.sums(floats) if floats else [], errors)
+
+
+def checksum_of(text: str) -> str:
+    return f"{zlib.crc32(text.encode()):08x}"
+
+
+def lines_of(text: str) -> Text:
+    return Text(checksum_of(text), [checksum_of(line)[:4] for line in text.splitlines()])
 
 
 def numbers_in(value: Any) -> int:
@@ -252,12 +271,14 @@ def shortened(value: Any, near: Near, digits: int) -> Any:
     """The value as files have it."""
     value = specific(value)
     length = len("".join(atoms(value, digits)))
-    if numbers_in(value) <= MANY or length <= LONG:
+    if isinstance(value, str):
+        return lines_of(value) if length > LONG and len(value.splitlines()) > 2 else value
+    if length <= (LONG if numbers_in(value) > MANY else 2 * LONG):
         return value
     short = digest_of(value, near)
     if all(error == short.errors[0] for error in short.errors):
         del short.errors[1:]
-    return short if len("".join(atoms(short, digits))) < 0.6 * length else value
+    return short if len("".join(atoms(short, digits))) < 0.75 * length else value
 
 
 # -- files -----------------------------------------------------------------------------------------
@@ -300,9 +321,20 @@ def written(sections: Sections, title: str, digits: int) -> str:
                 out.append(beside)
                 continue
             out.append(" " * indent + line)
-            below = (wrapped(value, digits, indent + 4, indent + 4, mark) for value in values)
-            out += [" " * (indent + 4) + text for text in below]
+            for value, alike in runs_of(values):
+                mark = mark if alike == 1 else f"# {alike} times -> "
+                out.append(
+                    " " * (indent + 4) + wrapped(value, digits, indent + 4, indent + 4, mark)
+                )
+                mark = "# -> "
     return "\n".join(out) + "\n"
+
+
+def runs_of(values: list[Any]) -> Iterator[tuple[Any, int]]:
+    """Each value, and how often it stands there running."""
+    for _, run in itertools.groupby(values, lambda value: "".join(atoms(value, 17))):
+        alike = list(run)
+        yield alike[0], len(alike)
 
 
 def together(answers: list[Answer], indent: int, digits: int) -> Iterator[tuple[str, list[Any]]]:
@@ -355,18 +387,19 @@ def expanded(line: str) -> list[str]:
     return [before + inner + after for inner in found[1].split(" | ")]
 
 
-MARK = re.compile(r"(?:^|  )# (each time )?-> ")
+MARK = re.compile(r"(?:^|  )# (each time |\d+ times )?-> ")
 
 
 def parsed(text: str) -> Sections:
     """What `written` wrote; comments at the beginning are left out."""
     sections: Sections = {}
-    name, line, each, pieces = "", "", False, list[str]()
+    name, line, often, pieces = "", "", "", list[str]()
 
     def finish() -> None:
         if pieces:
             value = eval(" ".join(pieces), dict(NAMES))
-            values = value if each else [value]
+            each = often.startswith("each")
+            values = value if each else [value] * int(often.partition(" ")[0] or 1)
             found = [Answer(one, v) for one in expanded(line) for v in values]
             sections.setdefault(name, []).extend(found)
             pieces.clear()
@@ -382,7 +415,7 @@ def parsed(text: str) -> Sections:
             continue
         finish()
         if answer is not None:
-            line, each = program or line, mark is not None
+            line, often = program or line, mark or ""
             pieces.append(answer)
         elif MARK.match(lines[i + 1].strip()):
             line = program
@@ -572,6 +605,8 @@ def same(found: Any, wanted: Any, near: Near = NEAR) -> bool:
     """Equal, floats nearly; an error is of PyTorch's kinds, among others."""
     if isinstance(wanted, Digest):
         return not digest_difference(found, wanted, near)
+    if isinstance(wanted, Text):
+        return isinstance(found, str) and lines_of(found) == wanted
     if isinstance(wanted, dict) and "error" in wanted:
         return isinstance(found, dict) and set(wanted["error"]) <= set(found.get("error", ()))
     if isinstance(wanted, dict):
@@ -602,13 +637,11 @@ def same(found: Any, wanted: Any, near: Near = NEAR) -> bool:
 def digest_difference(found: Any, wanted: Digest, near: Near) -> str:
     """What of the stored digest the value has not, or nothing."""
     own, scale = digest_of(found, near), Scale(near)
-    if own.checksum != wanted.checksum or own.count != wanted.count:
+    if own.checksum != wanted.checksum or len(own.sums) != len(wanted.sums):
         return "another shape, text, integer or kind of number than"
     errors = wanted.errors * (len(own.errors) if len(wanted.errors) == 1 else 1)
     if not all(same(f, w, near) for f, w in zip(own.errors, errors, strict=True)):
         return f"errors {brief(own.errors)}, not {brief(wanted.errors)}, which are"
-    if not same(own.first, wanted.first, near):
-        return f"{brief(own.first)} as the first float, not {brief(wanted.first)}, which is"
     for i, (f, w) in enumerate(zip(own.sums, wanted.sums)):
         if abs(f - w) > scale.near:
             return f"{f!r} as the weighted sum {i} of its floats, not {w!r}, which is"
@@ -634,6 +667,14 @@ def first_difference(found: Any, wanted: Any, near: Near = NEAR, place: str = ""
     if isinstance(wanted, Digest):
         told = digest_difference(found, wanted, near)
         return f"{where}it gives {told} PyTorch's, in {brief(found)} (--whole prints PyTorch's)"
+    if isinstance(found, str) and isinstance(wanted, Text):
+        rows, each = found.splitlines(), wanted.each
+        n = next(
+            (n for n, (f, w) in enumerate(zip(lines_of(found).each, each)) if f != w),
+            min(len(rows), len(each)),
+        )
+        there = repr(rows[n]) if n < len(rows) else "nothing"
+        return f"{where}in line {n + 1} it gives {there}, not PyTorch's (--whole prints PyTorch's)"
     if isinstance(found, str) and isinstance(wanted, str) and "\n" in wanted:
         for n, lines in enumerate(zip(found.splitlines(), wanted.splitlines())):
             if lines[0] != lines[1]:
@@ -751,8 +792,9 @@ def store(name: str, whole: bool = False) -> None:
     if whole:
         print(written(sections, title, digits), end="")
         return
-    if not getattr(module, "WHOLE", False):
-        shorten(module, sections, digits)
+    kept = getattr(module, "WHOLE", ())
+    if kept is not True:
+        shorten(module, {p: rows for p, rows in sections.items() if p not in kept}, digits)
     Path(str(module.__file__)).with_suffix(".txt").write_text(written(sections, title, digits))
 
 

@@ -183,7 +183,7 @@ OFF = 1.05 * NEAR
         (((2,), lambda x: x[:-1]), "another shape"),
         (((2, 3), lambda x: [x]), "another shape"),
         (((2, 3, 0), lambda _: math.nan), "kind of number"),
-        (((2, 0, 0), lambda x: x + OFF), "as the first float, not 0., which is"),
+        (((2, 0, 0), lambda x: x + OFF), "as the weighted sum 0 of its floats"),
         (((2, 3, 0), lambda x: -x), "as the weighted sum 0 of its floats"),
         *[(((2, i, 0), lambda x: x + OFF * max(1, x)), "the weighted sum 0") for i in range(1, 12)],
         *[(((2, i, 1), lambda x: x * (1 - OFF)), "the weighted sum 0") for i in range(12)],
@@ -193,6 +193,30 @@ def test_differences_from_a_digest_are_told(change, told):
     text = first_difference(changed(change), stored())
     assert told in text
     assert " PyTorch's, in ['float" in text and text.endswith("(--whole prints PyTorch's)")
+
+
+CODE = "".join(f"    line {i} = {i * i}\n" for i in range(40))
+
+
+def test_a_text_of_many_lines_is_stored_by_their_checksums():
+    text = written({"": [Answer("code", shortened(CODE, NEAR, 10))]}, "title", 10)
+    assert len(text.splitlines()) < 8
+    ((answer,),) = parsed(text).values()
+    assert first_difference(CODE, answer.value) == ""
+    for found, told in [
+        (CODE.replace("= 81", "= 82"), "in line 10 it gives '    line 9 = 82', not PyTorch's"),
+        (CODE[:-1], "in line 41 it gives nothing"),
+        (CODE + "more", "in line 41 it gives 'more'"),
+        (7, "it gives 7, PyTorch"),
+    ]:
+        assert told in first_difference(found, answer.value)
+
+
+def test_answers_that_come_several_times_running_stand_once():
+    answers = [Answer("f(x)", "a word " * 9 + end) for end in "aaabbab"]
+    text = written({"p": answers}, "title", 17)
+    assert text.count("# -> ") == 2 and "# 3 times -> " in text and "# 2 times -> " in text
+    assert parsed(text)["p"] == answers
 
 
 @pytest.mark.parametrize("i", range(11))
