@@ -26,7 +26,8 @@ Of an answer of many numbers the file has a digest, which tells what is not as n
 
     rounded(net(x))  # -> digest('e2c5ae1f', 3.2911453, 1.0446502)
 
-are the checksum of all that is no float, and two weighted sums of the floats. Of a text of several
+are the checksum of all that is no float, and two weighted sums of the floats; then come the kinds
+of the errors among them, as 'ValueError x 3'. Of a text of several
 lines, such as a program that was written, it has a checksum, and one of each line:
 
     text(net.code)  # -> lines('9e01f3a4', '1f2a 03bc 77d0')
@@ -85,8 +86,12 @@ class Digest:
 
 
 def digest(checksum: str, *parts: Any) -> Digest:
-    sums = [part for part in parts if isinstance(part, float)]
-    return Digest(checksum, sums, list(parts[len(sums) :]))
+    """Of the text in a file, where errors stand as 'ValueError|IndexError x 2'."""
+    made = Digest(checksum, [part for part in parts if isinstance(part, float)], [])
+    for part in parts[len(made.sums) :]:
+        kinds, _, often = part.partition(" x ")
+        made.errors += [raises(*kinds.split("|")) for _ in range(int(often or 1))]
+    return made
 
 
 @dataclass
@@ -147,9 +152,10 @@ def atoms(value: Any, digits: int) -> Iterator[str]:
     elif isinstance(value, Digest):
         sums = "".join(f", {x!r}" for x in value.sums)
         pieces = [f"digest({value.checksum!r}{sums}"]
-        for error in value.errors:
+        for error, alike in itertools.groupby(value.errors):
+            often = len(list(alike))
             pieces[-1] += ","
-            pieces += [" " + "".join(atoms(error, digits))]
+            pieces += [f" {'|'.join(error['error']) + f' x {often}' * (often > 1)!r}"]
         pieces[-1] += ")"
         yield from pieces
     elif isinstance(value, Text):
