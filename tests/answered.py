@@ -32,6 +32,11 @@ lines, such as a program that was written, it has a checksum, and one of each li
 
     text(net.code)  # -> lines('9e01f3a4', '1f2a 03bc 77d0')
 
+A module that says TOGETHER = True has one digest of the entries of a dict that begin with the same
+word; a difference that only one number makes is told with its entry:
+
+    addmv ...  # -> several(9, 'c12fe691', 9.372403912, 9.390872449, 'RuntimeError')
+
 A module whose tests read the answers themselves says WHOLE = True, or names such sections. An
 answer that a line gave several times running stands once, as `# 6 times -> 3`.
 
@@ -53,7 +58,7 @@ import textwrap
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -102,12 +107,21 @@ class Text:
     each: list[str]  # the checksum of a line, in 16 bits
 
 
+@dataclass
+class Several:
+    """The answers of the entries that begin with the same word."""
+
+    count: int
+    digest: Digest
+
+
 NAMES = {
     "nan": math.nan,
     "inf": math.inf,
     "raises": raises,
     "tensor": tensor,
     "digest": digest,
+    "several": lambda count, *parts: Several(count, digest(*parts)),
     "lines": lambda checksum, each: Text(checksum, each.split()),
     "__builtins__": {},
 }
@@ -149,6 +163,9 @@ def atoms(value: Any, digits: int) -> Iterator[str]:
         if text.endswith(".0"):
             text = text[:-1]
         yield text if re.search(r"[.en]", text) else text + "."
+    elif isinstance(value, Several):
+        first, *more = atoms(value.digest, digits)
+        yield from (first.replace("digest(", f"several({value.count}, ", 1), *more)
     elif isinstance(value, Digest):
         sums = "".join(f", {x!r}" for x in value.sums)
         pieces = [f"digest({value.checksum!r}{sums}"]
@@ -205,21 +222,32 @@ class Scale:
     def __init__(self, near: Near) -> None:
         self.near, least = near if isinstance(near, tuple) else (near, near)
         self.linear = least / self.near if self.near else 1.0
+        self.digits = math.ceil(1.3 - math.log10(self.near)) if self.near else 0  # of the sums
 
     def __call__(self, number: float) -> float:
         size = abs(number) / self.linear
         return math.copysign(size if size <= 1 else 1 + math.log(size), number)
 
+    def weights(self, i: int) -> tuple[float, float]:
+        """Of the i-th number in the sums. Each is more than 1, so that a sum is off if one number
+        is, and no two weights of a sum are the same, so that an exchange is seen; what one sum
+        hides another tells."""
+        return 1.25 + i * (math.sqrt(5) / 2 - 0.5) % 1, 1.25 + i * (math.sqrt(2) - 1) % 1
+
     def sums(self, numbers: list[float]) -> list[float]:
-        """Each weight is more than 1, so that a sum is off if one number is, and no two weights of
-        a sum are the same, so that an exchange is seen; what one sum hides another tells."""
-        steps = [math.sqrt(5) / 2 - 0.5, math.sqrt(2) - 1]
         scaled = [self(number) for number in numbers]
         found = [
-            math.fsum((1.25 + i * step % 1) * x for i, x in enumerate(scaled, 1)) for step in steps
+            math.fsum(self.weights(i)[which] * x for i, x in enumerate(scaled, 1))
+            for which in (0, 1)
         ]
-        places = math.ceil(1.3 - math.log10(self.near))
-        return [round(x, places) for x in found]
+        return [round(x, self.digits) for x in found]
+
+    def places(self, count: int, differences: list[float]) -> list[int]:
+        """Which of `count` numbers, if it alone is off, makes these differences of the sums."""
+        one, other = differences
+        bound = 2 * 10.0**-self.digits
+        ways = ((i, *self.weights(i + 1)) for i in range(count))
+        return [i for i, a, b in ways if abs(one - other * a / b) < bound]
 
 
 def digest_of(value: Any, near: Near) -> Digest:
@@ -232,7 +260,7 @@ def digest_of(value: Any, near: Near) -> Digest:
             errors.append(part)
             rest.append("an error")
         elif isinstance(part, (list, dict)):
-            rest.append(f"{type(part).__name__} of {len(part)}")
+            rest.append(f"{'list' if isinstance(part, list) else 'dict'} of {len(part)}")
             for key in part:
                 if isinstance(part, dict):
                     rest.append(repr(key))
@@ -245,6 +273,15 @@ def digest_of(value: Any, near: Near) -> Digest:
 
     read(value)
     return Digest(checksum_of("\n".join(rest)), scale.sums(floats) if floats else [], errors)
+
+
+def floats_in(value: Any) -> int:
+    """How many numbers of the value its digest's sums have."""
+    if isinstance(value, (list, dict)):
+        if isinstance(value, dict) and "error" in value:
+            return 0
+        return sum(map(floats_in, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, float) and math.isfinite(value)
 
 
 def checksum_of(text: str) -> str:
@@ -296,6 +333,7 @@ class Answer:
 
     line: str
     value: Any
+    is_entry: bool = field(default=False, compare=False)  # of a dict
 
 
 # Before a list of the answers that a line gave one after the other.
@@ -591,7 +629,7 @@ def listed(value: Any, line: str = "the result") -> Iterator[Answer]:
     if isinstance(value, Answer):
         yield from listed(value.value, value.line)
     elif isinstance(value, dict) and value and list(value) != ["error"]:
-        yield from (Answer(clean(str(key)), stripped(item)) for key, item in value.items())
+        yield from (Answer(clean(str(key)), stripped(item), True) for key, item in value.items())
     elif isinstance(value, (list, tuple)) and any(isinstance(item, Answer) for item in value):
         for item in value:
             yield from listed(item, line)
@@ -611,6 +649,8 @@ def same(found: Any, wanted: Any, near: Near = NEAR) -> bool:
     """Equal, floats nearly; an error is of PyTorch's kinds, among others."""
     if isinstance(wanted, Digest):
         return not digest_difference(found, wanted, near)
+    if isinstance(wanted, Several):
+        return len(found) == wanted.count and not digest_difference(found, wanted.digest, near)
     if isinstance(wanted, Text):
         return isinstance(found, str) and lines_of(found) == wanted
     if isinstance(wanted, dict) and "error" in wanted:
@@ -670,6 +710,9 @@ def first_difference(found: Any, wanted: Any, near: Near = NEAR, place: str = ""
             if text := first_difference(found[key], wanted[key], near, f"{place}[{key!r}]"):
                 return text
     where = f"at {place} " if place else ""
+    if isinstance(wanted, Several):
+        told = digest_difference(found, wanted.digest, near)
+        return f"{suspects(found, wanted.digest, near)}it gives {told} PyTorch's, in {brief(found)}"
     if isinstance(wanted, Digest):
         told = digest_difference(found, wanted, near)
         return f"{where}it gives {told} PyTorch's, in {brief(found)} (--whole prints PyTorch's)"
@@ -689,6 +732,17 @@ def first_difference(found: Any, wanted: Any, near: Near = NEAR, place: str = ""
     return f"{where}it gives {brief(found)}, PyTorch {brief(wanted)}"
 
 
+def suspects(found: list[list[Any]], wanted: Digest, near: Near) -> str:
+    """Where one number alone would make the difference."""
+    own, scale = digest_of(found, near), Scale(near)
+    if own.checksum != wanted.checksum or not own.sums:
+        return ""
+    entries = [line for line, value in found for _ in range(floats_in(value))]
+    differences = [f - w for f, w in zip(own.sums, wanted.sums)]
+    lines = {entries[i] for i in scale.places(len(entries), differences)}
+    return f"probably at `{'` or `'.join(sorted(lines))}`, " if 0 < len(lines) < 4 else ""
+
+
 def brief(value: Any) -> str:
     text = "".join(atoms(stripped(value), 12))
     return text if len(text) < 400 else text[:400] + " ..."
@@ -700,6 +754,11 @@ def brief(value: Any) -> str:
 def near_of(module: ModuleType, program: str) -> Near:
     near: Near | dict[str, Near] = getattr(module, "NEAR", NEAR)
     return near.get(program, near[""]) if isinstance(near, dict) else near
+
+
+def is_whole(module: ModuleType, program: str) -> bool:
+    kept = getattr(module, "WHOLE", ())
+    return kept is True or (kept is not False and program in kept)
 
 
 class Stored:
@@ -724,10 +783,12 @@ class Stored:
         """The program's answers, as `shown` has them, are the stored ones; warnings are errors
         unless they are ignored."""
         found = [
-            Answer(answer.line, shown(answer.value))
+            Answer(answer.line, shown(answer.value), answer.is_entry)
             for answer in answers_of(program, library, ignored)
         ]
         wanted = self.sections[program.__name__]
+        if getattr(self.module, "TOGETHER", False) and not is_whole(self.module, program.__name__):
+            found = gathered(found)
         told = [self.sentence(program.__name__, f, w) for f, w in zip(found, wanted)]
         if len(found) != len(wanted):
             told.append(f"{program.__name__}: {len(found)} answers, {len(wanted)} are stored")
@@ -798,16 +859,42 @@ def store(name: str, whole: bool = False) -> None:
     if whole:
         print(written(sections, title, digits), end="")
         return
-    kept = getattr(module, "WHOLE", ())
-    if kept is not True:
-        shorten(module, {p: rows for p, rows in sections.items() if p not in kept}, digits)
+    shorten(module, {p: rows for p, rows in sections.items() if not is_whole(module, p)}, digits)
     Path(str(module.__file__)).with_suffix(".txt").write_text(written(sections, title, digits))
+
+
+class Entries(list[list[Any]]):
+    """[entry, value], of several."""
+
+
+def gathered(answers: list[Answer]) -> list[Answer]:
+    """Entries that begin with the same word, if there are three or more and one has numbers, as one
+    answer."""
+    rows: dict[str, list[list[Any]]] = {}
+    for answer in answers:
+        if answer.is_entry:
+            word = answer.line.split()[0]
+            rows.setdefault(word, []).append([answer.line, answer.value])
+    found: list[Answer] = []
+    for answer in answers:
+        row = rows.get(answer.line.split()[0], []) if answer.is_entry else []
+        if len(row) < 3 or not floats_in([value for _, value in row]):
+            found.append(answer)
+        elif row[0][0] == answer.line:
+            found.append(Answer(f"{answer.line.split()[0]} ...", Entries(row)))
+    return found
 
 
 def shorten(module: ModuleType, sections: Sections, digits: int) -> None:
     for program, answers in sections.items():
+        if getattr(module, "TOGETHER", False):
+            answers[:] = gathered(answers)
         for answer in answers:
-            if answer.value is not NONE_STORED:
+            if isinstance(answer.value, Entries):
+                near = near_of(module, program)
+                rows = [[line, specific(value)] for line, value in answer.value]
+                answer.value = Several(len(rows), digest_of(rows, near))
+            elif answer.value is not NONE_STORED:
                 answer.value = shortened(answer.value, near_of(module, program), digits)
 
 
