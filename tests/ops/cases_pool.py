@@ -350,30 +350,26 @@ def _ones(dims: int, size: int = 5, dtype: Any = libdl.float32) -> Any:
 
 
 def wrong_image(name: str, call: Any, dims: int, only: str, empty: tuple[int, ...]) -> list[Reject]:
-    return [
-        Reject(
-            SHAPES,
-            (f"{name}: argument 1 (input) has shape [5]", f"of which {only} may be 0"),
-            lambda: call(libdl.ones(5)),
-        ),
-        Reject(
-            SHAPES,
-            (f"{name}: argument 1 (input) has shape", f"of which {only} may be 0"),
-            lambda: call(libdl.ones(*empty)),
-        ),
-        Reject(DTYPES, (f"{name}: argument 1 (input) is bool",), lambda: call(_ones(dims).bool())),
-        *(
-            []
-            if "adaptive_avg" in name
-            else refusals(
-                f"""
-                    call(_ones(dims, dtype=libdl.complex64))
-                        # DTYPES: {name}: argument 1 (input) is complex64
-                """,
-                globals() | locals(),
-            )
-        ),
-    ]
+    return refusals(
+        f"""
+            call(libdl.ones(5))
+                # SHAPES: {name}: argument 1 (input) has shape [5] ... of which {only} may be 0
+            call(libdl.ones(*empty))
+                # SHAPES: {name}: argument 1 (input) has shape ... of which {only} may be 0
+            call(_ones(dims + 1))
+                # SHAPES: {name}: argument 1 (input) has shape
+            call(libdl.ones(2, 3, 0, *[5] * (dims - 1)))
+                # SHAPES: {name}: argument 1 (input) has shape
+            call(_ones(dims).bool())
+                # DTYPES: {name}: argument 1 (input) is bool
+        """
+        + f"""
+            call(_ones(dims, dtype=libdl.complex64))
+                # DTYPES: {name}: argument 1 (input) is complex64
+        """
+        * ("adaptive_avg" not in name),
+        globals() | locals(),
+    )
 
 
 def wrong_windows(
@@ -399,6 +395,8 @@ def wrong_windows(
                     # ValueError: {name}: argument {first} (kernel_size) has 0 entries
                 pool(x, 0)
                     # ValueError: {name}: argument {first} (kernel_size) is [0], wanted 1 to
+                pool(x, 2**31)
+                    # ValueError | RuntimeError: {name}: argument
                 pool(x, 2, stride=0)
                     # ValueError: {name}: argument {first + 1} (stride) is [0], wanted 1 to
                 pool(x, 6)
