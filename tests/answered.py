@@ -24,10 +24,21 @@ A file has the digits that this takes and one or two more.
 
 Of an answer of many numbers the file has a digest, which tells what is not as near as that:
 
-    rounded(net(x))  # -> digest('e2c5ae1f', 24, 0.5547057, [3.2911453, 1.0446502])
+    rounded(net(x))  # -> digest('e2c5ae1f', 3.2911453, 1.0446502)
 
-are the checksum of all that is no float, the floats' count, the first of them, and weighted sums.
-A module whose tests read the answers themselves says WHOLE = True.
+are the checksum of all that is no float, and two weighted sums of the floats; then come the kinds
+of the errors among them, as 'ValueError x 3'. Of a text of several
+lines, such as a program that was written, it has a checksum, and one of each line:
+
+    text(net.code)  # -> lines('9e01f3a4', '1f2a 03bc 77d0')
+
+A module that says TOGETHER = True has one digest of the entries of a dict that begin with the same
+word; a difference that only one number makes is told with its entry:
+
+    addmv ...  # -> several(9, 'c12fe691', 9.372403912, 9.390872449, 'RuntimeError')
+
+A module whose tests read the answers themselves says WHOLE = True, or names such sections. An
+answer that a line gave several times running stands once, as `# 6 times -> 3`.
 
     python tests/answered.py --whole seen_prune  # prints PyTorch's answers with all their numbers
 """
@@ -47,7 +58,7 @@ import textwrap
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -75,16 +86,33 @@ class Digest:
     """An answer of many numbers."""
 
     checksum: str  # of its shape, dtypes, texts, integers and infinities
-    count: int  # of its floats
-    first: float
-    sums: list[float]  # of `Scale.sums`
+    sums: list[float]  # of `Scale.sums`; none if it has no floats
     errors: list[dict[str, list[str]]]  # among its parts; one if all are the same
 
 
-def digest(
-    checksum: str, count: int = 0, first: float = 0.0, sums: Any = (), *errors: Any
-) -> Digest:
-    return Digest(checksum, count, first, list(sums), list(errors))
+def digest(checksum: str, *parts: Any) -> Digest:
+    """Of the text in a file, where errors stand as 'ValueError|IndexError x 2'."""
+    made = Digest(checksum, [part for part in parts if isinstance(part, float)], [])
+    for part in parts[len(made.sums) :]:
+        kinds, _, often = part.partition(" x ")
+        made.errors += [raises(*kinds.split("|")) for _ in range(int(often or 1))]
+    return made
+
+
+@dataclass
+class Text:
+    """A text of several lines."""
+
+    checksum: str
+    each: list[str]  # the checksum of a line, in 16 bits
+
+
+@dataclass
+class Several:
+    """The answers of the entries that begin with the same word."""
+
+    count: int
+    digest: Digest
 
 
 NAMES = {
@@ -93,6 +121,8 @@ NAMES = {
     "raises": raises,
     "tensor": tensor,
     "digest": digest,
+    "several": lambda count, *parts: Several(count, digest(*parts)),
+    "lines": lambda checksum, each: Text(checksum, each.split()),
     "__builtins__": {},
 }
 
@@ -133,17 +163,23 @@ def atoms(value: Any, digits: int) -> Iterator[str]:
         if text.endswith(".0"):
             text = text[:-1]
         yield text if re.search(r"[.en]", text) else text + "."
+    elif isinstance(value, Several):
+        first, *more = atoms(value.digest, digits)
+        yield from (first.replace("digest(", f"several({value.count}, ", 1), *more)
     elif isinstance(value, Digest):
-        sums = ", ".join(map(repr, value.sums))
-        first = next(atoms(value.first, digits))
-        pieces = [f"digest({value.checksum!r}"]
-        if value.count or value.errors:
-            pieces = [f"{pieces[0]}, {value.count}, {first}, [{sums}]"]
-        for error in value.errors:
+        sums = "".join(f", {x!r}" for x in value.sums)
+        pieces = [f"digest({value.checksum!r}{sums}"]
+        for error, alike in itertools.groupby(value.errors):
+            often = len(list(alike))
             pieces[-1] += ","
-            pieces += [" " + "".join(atoms(error, digits))]
+            pieces += [f" {'|'.join(error['error']) + f' x {often}' * (often > 1)!r}"]
         pieces[-1] += ")"
         yield from pieces
+    elif isinstance(value, Text):
+        rows = [" ".join(value.each[i : i + 16]) for i in range(0, len(value.each), 16)]
+        yield f"lines({value.checksum!r},"
+        yield from (f" {row + ' '!r}" for row in rows[:-1])
+        yield f" {rows[-1]!r})"
     elif isinstance(value, str):
         lines = value.splitlines(keepends=True) if len(value) > 80 else [value]
         pieces = [piece for line in lines for piece in cut(line)]
@@ -186,21 +222,32 @@ class Scale:
     def __init__(self, near: Near) -> None:
         self.near, least = near if isinstance(near, tuple) else (near, near)
         self.linear = least / self.near if self.near else 1.0
+        self.digits = math.ceil(1.3 - math.log10(self.near)) if self.near else 0  # of the sums
 
     def __call__(self, number: float) -> float:
         size = abs(number) / self.linear
         return math.copysign(size if size <= 1 else 1 + math.log(size), number)
 
+    def weights(self, i: int) -> tuple[float, float]:
+        """Of the i-th number in the sums. Each is more than 1, so that a sum is off if one number
+        is, and no two weights of a sum are the same, so that an exchange is seen; what one sum
+        hides another tells."""
+        return 1.25 + i * (math.sqrt(5) / 2 - 0.5) % 1, 1.25 + i * (math.sqrt(2) - 1) % 1
+
     def sums(self, numbers: list[float]) -> list[float]:
-        """Each weight is more than 1, so that a sum is off if one number is, and no two weights of
-        a sum are the same, so that an exchange is seen; what one sum hides another tells."""
-        steps = [math.sqrt(5) / 2 - 0.5, math.sqrt(2) - 1]
         scaled = [self(number) for number in numbers]
         found = [
-            math.fsum((1.25 + i * step % 1) * x for i, x in enumerate(scaled, 1)) for step in steps
+            math.fsum(self.weights(i)[which] * x for i, x in enumerate(scaled, 1))
+            for which in (0, 1)
         ]
-        places = math.ceil(1.3 - math.log10(self.near))
-        return [round(x, places) for x in found]
+        return [round(x, self.digits) for x in found]
+
+    def places(self, count: int, differences: list[float]) -> list[int]:
+        """Which of `count` numbers, if it alone is off, makes these differences of the sums."""
+        one, other = differences
+        bound = 2 * 10.0**-self.digits
+        ways = ((i, *self.weights(i + 1)) for i in range(count))
+        return [i for i, a, b in ways if abs(one - other * a / b) < bound]
 
 
 def digest_of(value: Any, near: Near) -> Digest:
@@ -213,7 +260,7 @@ def digest_of(value: Any, near: Near) -> Digest:
             errors.append(part)
             rest.append("an error")
         elif isinstance(part, (list, dict)):
-            rest.append(f"{type(part).__name__} of {len(part)}")
+            rest.append(f"{'list' if isinstance(part, list) else 'dict'} of {len(part)}")
             for key in part:
                 if isinstance(part, dict):
                     rest.append(repr(key))
@@ -225,9 +272,24 @@ def digest_of(value: Any, near: Near) -> Digest:
             rest.append(repr(part + 0.0 if isinstance(part, float) else part))  # -0. is 0.
 
     read(value)
-    checksum = f"{zlib.crc32(chr(10).join(rest).encode()):08x}"
-    sums = scale.sums(floats) if floats else []
-    return Digest(checksum, len(floats), floats[0] if floats else 0.0, sums, errors)
+    return Digest(checksum_of("\n".join(rest)), scale.sums(floats) if floats else [], errors)
+
+
+def floats_in(value: Any) -> int:
+    """How many numbers of the value its digest's sums have."""
+    if isinstance(value, (list, dict)):
+        if isinstance(value, dict) and "error" in value:
+            return 0
+        return sum(map(floats_in, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def checksum_of(text: str) -> str:
+    return f"{zlib.crc32(text.encode()):08x}"
+
+
+def lines_of(text: str) -> Text:
+    return Text(checksum_of(text), [checksum_of(line)[:4] for line in text.splitlines()])
 
 
 def numbers_in(value: Any) -> int:
@@ -252,12 +314,14 @@ def shortened(value: Any, near: Near, digits: int) -> Any:
     """The value as files have it."""
     value = specific(value)
     length = len("".join(atoms(value, digits)))
-    if numbers_in(value) <= MANY or length <= LONG:
+    if isinstance(value, str):
+        return lines_of(value) if length > LONG and len(value.splitlines()) > 2 else value
+    if length <= (LONG if numbers_in(value) > MANY else 2 * LONG):
         return value
     short = digest_of(value, near)
     if all(error == short.errors[0] for error in short.errors):
         del short.errors[1:]
-    return short if len("".join(atoms(short, digits))) < 0.6 * length else value
+    return short if len("".join(atoms(short, digits))) < 0.75 * length else value
 
 
 # -- files -----------------------------------------------------------------------------------------
@@ -269,6 +333,7 @@ class Answer:
 
     line: str
     value: Any
+    is_entry: bool = field(default=False, compare=False)  # of a dict
 
 
 # Before a list of the answers that a line gave one after the other.
@@ -300,9 +365,20 @@ def written(sections: Sections, title: str, digits: int) -> str:
                 out.append(beside)
                 continue
             out.append(" " * indent + line)
-            below = (wrapped(value, digits, indent + 4, indent + 4, mark) for value in values)
-            out += [" " * (indent + 4) + text for text in below]
+            for value, alike in runs_of(values):
+                mark = mark if alike == 1 else f"# {alike} times -> "
+                out.append(
+                    " " * (indent + 4) + wrapped(value, digits, indent + 4, indent + 4, mark)
+                )
+                mark = "# -> "
     return "\n".join(out) + "\n"
+
+
+def runs_of(values: list[Any]) -> Iterator[tuple[Any, int]]:
+    """Each value, and how often it stands there running."""
+    for _, run in itertools.groupby(values, lambda value: "".join(atoms(value, 17))):
+        alike = list(run)
+        yield alike[0], len(alike)
 
 
 def together(answers: list[Answer], indent: int, digits: int) -> Iterator[tuple[str, list[Any]]]:
@@ -355,18 +431,19 @@ def expanded(line: str) -> list[str]:
     return [before + inner + after for inner in found[1].split(" | ")]
 
 
-MARK = re.compile(r"(?:^|  )# (each time )?-> ")
+MARK = re.compile(r"(?:^|  )# (each time |\d+ times )?-> ")
 
 
 def parsed(text: str) -> Sections:
     """What `written` wrote; comments at the beginning are left out."""
     sections: Sections = {}
-    name, line, each, pieces = "", "", False, list[str]()
+    name, line, often, pieces = "", "", "", list[str]()
 
     def finish() -> None:
         if pieces:
             value = eval(" ".join(pieces), dict(NAMES))
-            values = value if each else [value]
+            each = often.startswith("each")
+            values = value if each else [value] * int(often.partition(" ")[0] or 1)
             found = [Answer(one, v) for one in expanded(line) for v in values]
             sections.setdefault(name, []).extend(found)
             pieces.clear()
@@ -382,7 +459,7 @@ def parsed(text: str) -> Sections:
             continue
         finish()
         if answer is not None:
-            line, each = program or line, mark is not None
+            line, often = program or line, mark or ""
             pieces.append(answer)
         elif MARK.match(lines[i + 1].strip()):
             line = program
@@ -552,7 +629,7 @@ def listed(value: Any, line: str = "the result") -> Iterator[Answer]:
     if isinstance(value, Answer):
         yield from listed(value.value, value.line)
     elif isinstance(value, dict) and value and list(value) != ["error"]:
-        yield from (Answer(clean(str(key)), stripped(item)) for key, item in value.items())
+        yield from (Answer(clean(str(key)), stripped(item), True) for key, item in value.items())
     elif isinstance(value, (list, tuple)) and any(isinstance(item, Answer) for item in value):
         for item in value:
             yield from listed(item, line)
@@ -572,6 +649,10 @@ def same(found: Any, wanted: Any, near: Near = NEAR) -> bool:
     """Equal, floats nearly; an error is of PyTorch's kinds, among others."""
     if isinstance(wanted, Digest):
         return not digest_difference(found, wanted, near)
+    if isinstance(wanted, Several):
+        return len(found) == wanted.count and not digest_difference(found, wanted.digest, near)
+    if isinstance(wanted, Text):
+        return isinstance(found, str) and lines_of(found) == wanted
     if isinstance(wanted, dict) and "error" in wanted:
         return isinstance(found, dict) and set(wanted["error"]) <= set(found.get("error", ()))
     if isinstance(wanted, dict):
@@ -602,13 +683,11 @@ def same(found: Any, wanted: Any, near: Near = NEAR) -> bool:
 def digest_difference(found: Any, wanted: Digest, near: Near) -> str:
     """What of the stored digest the value has not, or nothing."""
     own, scale = digest_of(found, near), Scale(near)
-    if own.checksum != wanted.checksum or own.count != wanted.count:
+    if own.checksum != wanted.checksum or len(own.sums) != len(wanted.sums):
         return "another shape, text, integer or kind of number than"
     errors = wanted.errors * (len(own.errors) if len(wanted.errors) == 1 else 1)
     if not all(same(f, w, near) for f, w in zip(own.errors, errors, strict=True)):
         return f"errors {brief(own.errors)}, not {brief(wanted.errors)}, which are"
-    if not same(own.first, wanted.first, near):
-        return f"{brief(own.first)} as the first float, not {brief(wanted.first)}, which is"
     for i, (f, w) in enumerate(zip(own.sums, wanted.sums)):
         if abs(f - w) > scale.near:
             return f"{f!r} as the weighted sum {i} of its floats, not {w!r}, which is"
@@ -631,15 +710,37 @@ def first_difference(found: Any, wanted: Any, near: Near = NEAR, place: str = ""
             if text := first_difference(found[key], wanted[key], near, f"{place}[{key!r}]"):
                 return text
     where = f"at {place} " if place else ""
+    if isinstance(wanted, Several):
+        told = digest_difference(found, wanted.digest, near)
+        return f"{suspects(found, wanted.digest, near)}it gives {told} PyTorch's, in {brief(found)}"
     if isinstance(wanted, Digest):
         told = digest_difference(found, wanted, near)
         return f"{where}it gives {told} PyTorch's, in {brief(found)} (--whole prints PyTorch's)"
+    if isinstance(found, str) and isinstance(wanted, Text):
+        rows, each = found.splitlines(), wanted.each
+        n = next(
+            (n for n, (f, w) in enumerate(zip(lines_of(found).each, each)) if f != w),
+            min(len(rows), len(each)),
+        )
+        there = repr(rows[n]) if n < len(rows) else "nothing"
+        return f"{where}in line {n + 1} it gives {there}, not PyTorch's (--whole prints PyTorch's)"
     if isinstance(found, str) and isinstance(wanted, str) and "\n" in wanted:
         for n, lines in enumerate(zip(found.splitlines(), wanted.splitlines())):
             if lines[0] != lines[1]:
                 where, (found, wanted) = f"{where}in line {n + 1} ", lines
                 break
     return f"{where}it gives {brief(found)}, PyTorch {brief(wanted)}"
+
+
+def suspects(found: list[list[Any]], wanted: Digest, near: Near) -> str:
+    """Where one number alone would make the difference."""
+    own, scale = digest_of(found, near), Scale(near)
+    if own.checksum != wanted.checksum or not own.sums:
+        return ""
+    entries = [line for line, value in found for _ in range(floats_in(value))]
+    differences = [f - w for f, w in zip(own.sums, wanted.sums)]
+    lines = {entries[i] for i in scale.places(len(entries), differences)}
+    return f"probably at `{'` or `'.join(sorted(lines))}`, " if 0 < len(lines) < 4 else ""
 
 
 def brief(value: Any) -> str:
@@ -653,6 +754,11 @@ def brief(value: Any) -> str:
 def near_of(module: ModuleType, program: str) -> Near:
     near: Near | dict[str, Near] = getattr(module, "NEAR", NEAR)
     return near.get(program, near[""]) if isinstance(near, dict) else near
+
+
+def is_whole(module: ModuleType, program: str) -> bool:
+    kept = getattr(module, "WHOLE", ())
+    return kept is True or (kept is not False and program in kept)
 
 
 class Stored:
@@ -677,10 +783,12 @@ class Stored:
         """The program's answers, as `shown` has them, are the stored ones; warnings are errors
         unless they are ignored."""
         found = [
-            Answer(answer.line, shown(answer.value))
+            Answer(answer.line, shown(answer.value), answer.is_entry)
             for answer in answers_of(program, library, ignored)
         ]
         wanted = self.sections[program.__name__]
+        if getattr(self.module, "TOGETHER", False) and not is_whole(self.module, program.__name__):
+            found = gathered(found)
         told = [self.sentence(program.__name__, f, w) for f, w in zip(found, wanted)]
         if len(found) != len(wanted):
             told.append(f"{program.__name__}: {len(found)} answers, {len(wanted)} are stored")
@@ -751,15 +859,42 @@ def store(name: str, whole: bool = False) -> None:
     if whole:
         print(written(sections, title, digits), end="")
         return
-    if not getattr(module, "WHOLE", False):
-        shorten(module, sections, digits)
+    shorten(module, {p: rows for p, rows in sections.items() if not is_whole(module, p)}, digits)
     Path(str(module.__file__)).with_suffix(".txt").write_text(written(sections, title, digits))
+
+
+class Entries(list[list[Any]]):
+    """[entry, value], of several."""
+
+
+def gathered(answers: list[Answer]) -> list[Answer]:
+    """Entries that begin with the same word, if there are three or more and one has numbers, as one
+    answer."""
+    rows: dict[str, list[list[Any]]] = {}
+    for answer in answers:
+        if answer.is_entry:
+            word = answer.line.split()[0]
+            rows.setdefault(word, []).append([answer.line, answer.value])
+    found: list[Answer] = []
+    for answer in answers:
+        row = rows.get(answer.line.split()[0], []) if answer.is_entry else []
+        if len(row) < 3 or not floats_in([value for _, value in row]):
+            found.append(answer)
+        elif row[0][0] == answer.line:
+            found.append(Answer(f"{answer.line.split()[0]} ...", Entries(row)))
+    return found
 
 
 def shorten(module: ModuleType, sections: Sections, digits: int) -> None:
     for program, answers in sections.items():
+        if getattr(module, "TOGETHER", False):
+            answers[:] = gathered(answers)
         for answer in answers:
-            if answer.value is not NONE_STORED:
+            if isinstance(answer.value, Entries):
+                near = near_of(module, program)
+                rows = [[line, specific(value)] for line, value in answer.value]
+                answer.value = Several(len(rows), digest_of(rows, near))
+            elif answer.value is not NONE_STORED:
                 answer.value = shortened(answer.value, near_of(module, program), digits)
 
 

@@ -12,9 +12,11 @@ from answered import (
     answers_of,
     digits_of,
     first_difference,
+    gathered,
     parsed,
     raises,
     same,
+    shorten,
     shortened,
     written,
 )
@@ -183,7 +185,7 @@ OFF = 1.05 * NEAR
         (((2,), lambda x: x[:-1]), "another shape"),
         (((2, 3), lambda x: [x]), "another shape"),
         (((2, 3, 0), lambda _: math.nan), "kind of number"),
-        (((2, 0, 0), lambda x: x + OFF), "as the first float, not 0., which is"),
+        (((2, 0, 0), lambda x: x + OFF), "as the weighted sum 0 of its floats"),
         (((2, 3, 0), lambda x: -x), "as the weighted sum 0 of its floats"),
         *[(((2, i, 0), lambda x: x + OFF * max(1, x)), "the weighted sum 0") for i in range(1, 12)],
         *[(((2, i, 1), lambda x: x * (1 - OFF)), "the weighted sum 0") for i in range(12)],
@@ -193,6 +195,85 @@ def test_differences_from_a_digest_are_told(change, told):
     text = first_difference(changed(change), stored())
     assert told in text
     assert " PyTorch's, in ['float" in text and text.endswith("(--whole prints PyTorch's)")
+
+
+ENTRIES = {f"sum {i}": [[0.1 * i, 1.0 + i], "text"] for i in range(5)} | {
+    "sum of none": raises("ValueError"),
+    "other": 1.0,
+    "product 1": 2.0,
+    "product 2": 3.0,
+}
+
+
+def entries(library):
+    return library
+
+
+def several():
+    class Module:
+        TOGETHER = True
+
+    answers = answers_of(entries, ENTRIES)
+    shorten(Module, {"entries": answers}, 10)
+    text = written({"entries": answers}, "title", 10)
+    assert [a.line for a in answers] == ["sum ...", "other", "product 1", "product 2"]
+    assert "    sum ...  # -> several(6, " in text and "'ValueError')" in text
+    return parsed(text)["entries"][0].value
+
+
+def test_entries_that_begin_with_the_same_word_are_one_answer():
+    found = gathered(answers_of(entries, ENTRIES))[0].value
+    assert first_difference(found, several()) == ""
+
+
+@pytest.mark.parametrize("i", range(5))
+@pytest.mark.parametrize("k", range(2))
+def test_an_entry_whose_number_is_off_is_told(i, k):
+    changed = copy.deepcopy(ENTRIES)
+    changed[f"sum {i}"][0][k] += 1e-5
+    found = gathered(answers_of(entries, changed))[0].value
+    told = first_difference(found, several())
+    assert told.startswith(f"probably at `sum {i}`, it gives ") and "weighted sum 0" in told
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sum 3": [[0.3, 4.0], "other"]},
+        {"sum 3": raises("ValueError")},
+        {"sum of none": raises("TypeError")},
+        {"sum of none": [0.5]},
+        {"sum of one": 1.0},
+    ],
+    ids=str,
+)
+def test_entries_that_give_something_else_are_told(change):
+    found = gathered(answers_of(entries, ENTRIES | change))[0].value
+    assert first_difference(found, several())
+
+
+CODE = "".join(f"    line {i} = {i * i}\n" for i in range(40))
+
+
+def test_a_text_of_many_lines_is_stored_by_their_checksums():
+    text = written({"": [Answer("code", shortened(CODE, NEAR, 10))]}, "title", 10)
+    assert len(text.splitlines()) < 8
+    ((answer,),) = parsed(text).values()
+    assert first_difference(CODE, answer.value) == ""
+    for found, told in [
+        (CODE.replace("= 81", "= 82"), "in line 10 it gives '    line 9 = 82', not PyTorch's"),
+        (CODE[:-1], "in line 41 it gives nothing"),
+        (CODE + "more", "in line 41 it gives 'more'"),
+        (7, "it gives 7, PyTorch"),
+    ]:
+        assert told in first_difference(found, answer.value)
+
+
+def test_answers_that_come_several_times_running_stand_once():
+    answers = [Answer("f(x)", "a word " * 9 + end) for end in "aaabbab"]
+    text = written({"p": answers}, "title", 17)
+    assert text.count("# -> ") == 2 and "# 3 times -> " in text and "# 2 times -> " in text
+    assert parsed(text)["p"] == answers
 
 
 @pytest.mark.parametrize("i", range(11))

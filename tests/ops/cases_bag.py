@@ -196,38 +196,20 @@ CASES = [
         differentiable=False,
         dtypes="fc",
         terms=8.0,
-        rejects=[
-            Reject(
-                REFUSED,
-                ("sparse_from_rows: argument 1 (indices) has shape [1], wanted [2]",),
-                lambda: _C.sparse_from_rows(libdl.tensor([0]), libdl.ones(2, 1), 3),
-            ),
-            Reject(
-                REFUSED,
-                ("sparse_from_rows: argument 1 (indices) holds 3 at position [1]", "-3 to"),
-                lambda: _C.sparse_from_rows(libdl.tensor([0, 3]), libdl.ones(2, 1), 3),
-            ),
-            Reject(
-                REFUSED,
-                ("sparse_from_rows: argument 2 (values) has shape [2]",),
-                lambda: _C.sparse_from_rows(libdl.tensor([0, 3]), libdl.ones(2), 3),
-            ),
-            Reject(
-                REFUSED,
-                ("sparse_from_rows: argument 2 (values) is int64", "floating or complex"),
-                lambda: _C.sparse_from_rows(libdl.tensor([0, 2]), libdl.ones(2, 1).long(), 3),
-            ),
-            Reject(
-                REFUSED,
-                ("sparse_from_rows: argument 2 (values) requires grad",),
-                lambda: _C.sparse_from_rows(libdl.tensor([0, 2]), LEAF, 3),
-            ),
-            Reject(
-                REFUSED,
-                ("sparse_from_rows: argument 3 (rows) is -1, wanted 0 or more",),
-                lambda: _C.sparse_from_rows(libdl.tensor([0, 2]), libdl.ones(2, 1), -1),
-            ),
-        ],
+        rejects="""
+            _C.sparse_from_rows(libdl.tensor([0]), libdl.ones(2, 1), 3)
+                # REFUSED: sparse_from_rows: argument 1 (indices) has shape [1], wanted [2]
+            _C.sparse_from_rows(libdl.tensor([0, 3]), libdl.ones(2, 1), 3)
+                # REFUSED: sparse_from_rows: argument 1 (indices) holds 3 at position [1] ... -3 to
+            _C.sparse_from_rows(libdl.tensor([0, 3]), libdl.ones(2), 3)
+                # REFUSED: sparse_from_rows: argument 2 (values) has shape [2]
+            _C.sparse_from_rows(libdl.tensor([0, 2]), libdl.ones(2, 1).long(), 3)
+                # REFUSED: sparse_from_rows: argument 2 (values) is int64 ... floating or complex
+            _C.sparse_from_rows(libdl.tensor([0, 2]), LEAF, 3)
+                # REFUSED: sparse_from_rows: argument 2 (values) requires grad
+            _C.sparse_from_rows(libdl.tensor([0, 2]), libdl.ones(2, 1), -1)
+                # REFUSED: sparse_from_rows: argument 3 (rows) is -1, wanted 0 or more
+        """,
     ),
     Case(
         "sparse_rows",
@@ -237,12 +219,9 @@ CASES = [
         differentiable=False,
         dtypes="fc",
         terms=8.0,
-        rejects=[
-            Reject(
-                REFUSED,
-                ("sparse_rows: argument 1 (input) is dense", "a sparse matrix"),
-                lambda: _C.sparse_rows(libdl.ones(2, 2)),
-            )
-        ],
+        rejects="""
+            _C.sparse_rows(libdl.ones(2, 2))
+                # REFUSED: sparse_rows: argument 1 (input) is dense ... a sparse matrix
+        """,
     ),
 ]

@@ -10,6 +10,7 @@ import numpy as np
 
 import libdl
 from libdl.nn import functional as F
+from refusals import refusals
 from samples import Case, Reject, Sample, numbers
 
 
@@ -192,103 +193,62 @@ def wrong(name: str, function: Any, dims: int, transposed: bool) -> list[Reject]
     x, w = ones(*image), ones(*window)
     errors = (ValueError, RuntimeError)
     return [
-        Reject(
-            errors, (f"{name}: argument 1 (input) has shape [5]",), lambda: function(ones(5), w)
-        ),
-        Reject(
-            errors,
-            (f"{name}: argument 2 (weight) has shape", f"{dims + 2} dimensions"),
-            lambda: function(x, ones(4, 4)),
-        ),
-        Reject(
-            errors,
-            (f"{name}: argument 1 (input) has 3 channels, wanted 4",),
-            lambda: function(ones(2, 3, *[5] * dims), w),
-        ),
-        Reject(
-            errors,
-            (f"{name}: argument 2 (weight) has shape", "a multiple of groups, 3"),
-            lambda: function(x, w, groups=3),
-        ),
-        Reject(
-            errors,
-            (f"{name}: argument 2 (weight)", "a window of 1 or more"),
-            lambda: function(x, ones(*window[:2], *[0] * dims)),
-        ),
-        Reject(
-            errors,
-            (f"{name}: argument 3 (bias) has shape [7], wanted",),
-            lambda: function(x, w, ones(7)),
-        ),
-        Reject(
-            errors,
-            (f"{name}: argument 1 (input) has shape", "only n and c may be 0"),
-            lambda: function(ones(2, 4, *[0] * dims), w),
-        ),
-        Reject(
-            ValueError,
-            (f"{name}: argument 4 (stride) is [0], wanted 1 to",),
-            lambda: function(x, w, stride=0),
-        ),
-        Reject(
-            ValueError,
-            (f"{name}: argument 5 (padding) is [-1], wanted 0 to",),
-            lambda: function(x, w, padding=-1),
-        ),
-        Reject(
-            ValueError,
-            (f"{name}: argument 5 (padding) has 7 entries",),
-            lambda: function(x, w, padding=(1,) * 7),
-        ),
-        Reject(
-            ValueError,
-            (f"{name}: argument 7 (groups) is 0, wanted 1 or more",),
-            lambda: function(x, w, groups=0),
-        ),
-        Reject(
-            ValueError,
-            (f"{name}: argument {8 if transposed else 6} (dilation) is [0]",),
-            lambda: function(x, w, dilation=0),
-        ),
-        Reject(
-            (TypeError, RuntimeError),
-            (f"{name}: argument 1 (input) is bool",),
-            lambda: function(x.bool(), w.bool()),
-        ),
-        Reject(
-            (TypeError, RuntimeError),
-            (f"{name}: argument 1 (input) is float32, wanted float64, as argument 2 (weight)",),
-            lambda: function(x, w.double()),
-        ),
-        Reject(
-            (TypeError, RuntimeError),
-            (f"{name}: argument 3 (bias) is float64, wanted float32",),
-            lambda: function(x, w, ones(4, dtype=libdl.float64)[: 2 if transposed else 4]),
+        *refusals(
+            f"""
+                function(ones(5), w)
+                    # errors: {name}: argument 1 (input) has shape [5]
+                function(x, ones(4, 4))
+                    # errors: {name}: argument 2 (weight) has shape ... {dims + 2} dimensions
+                function(ones(2, 3, *[5] * dims), w)
+                    # errors: {name}: argument 1 (input) has 3 channels, wanted 4
+                function(x, w, groups=3)
+                    # errors: {name}: argument 2 (weight) has shape ... a multiple of groups, 3
+                function(x, ones(*window[:2], *[0] * dims))
+                    # errors: {name}: argument 2 (weight) ... a window of 1 or more
+                function(x, w, ones(7))
+                    # errors: {name}: argument 3 (bias) has shape [7], wanted
+                function(ones(2, 4, *[0] * dims), w)
+                    # errors: {name}: argument 1 (input) has shape ... only n and c may be 0
+                function(x, w, stride=0)
+                    # ValueError: {name}: argument 4 (stride) is [0], wanted 1 to
+                function(x, w, padding=-1)
+                    # ValueError: {name}: argument 5 (padding) is [-1], wanted 0 to
+                function(x, w, padding=(1,) * 7)
+                    # ValueError: {name}: argument 5 (padding) has 7 entries
+                function(x, w, groups=0)
+                    # ValueError: {name}: argument 7 (groups) is 0, wanted 1 or more
+                function(x, w, dilation=0)
+                    # ValueError: {name}: argument {8 if transposed else 6} (dilation) is [0]
+                function(x.bool(), w.bool())
+                    # TypeError | RuntimeError: {name}: argument 1 (input) is bool
+                function(x, w.double())
+                    # TypeError | RuntimeError: {name}: argument 1 (input) is float32, wanted
+                    #    float64, as argument 2 (weight)
+                function(x, w, ones(4, dtype=libdl.float64)[: 2 if transposed else 4])
+                    # TypeError | RuntimeError: {name}: argument 3 (bias) is float64, wanted float32
+            """,
+            globals() | locals(),
         ),
         *(
-            [
-                Reject(
-                    ValueError,
-                    (f"{name}: argument 6 (output_padding) is 1", "which the larger is 1"),
-                    lambda: function(x, w, output_padding=1),
-                ),
-                Reject(
-                    errors,
-                    (f"{name}: argument 1 (input)", "at least 1 in each dimension"),
-                    lambda: function(x, w, padding=3),
-                ),
-            ]
+            refusals(
+                f"""
+                    function(x, w, output_padding=1)
+                        # ValueError: {name}: argument 6 (output_padding) is 1 ... which the larger
+                        #    is 1
+                    function(x, w, padding=3)
+                        # errors: {name}: argument 1 (input) ... at least 1 in each dimension
+                """,
+                globals() | locals(),
+            )
             if transposed
-            else [
-                Reject(
-                    errors,
-                    (
-                        f"{name}: argument 1 (input) has shape",
-                        "room for a window that reaches over 6 in dimension 2",
-                    ),
-                    lambda: function(x, ones(*window[:2], *[6] * dims)),
-                )
-            ]
+            else refusals(
+                f"""
+                    function(x, ones(*window[:2], *[6] * dims))
+                        # errors: {name}: argument 1 (input) has shape ... room for a window that
+                        #    reaches over 6 in dimension 2
+                """,
+                globals() | locals(),
+            )
         ),
     ]
 
@@ -345,23 +305,14 @@ CASES.append(
         libdl.conv_tbc,
         over_steps,
         steps,
-        rejects=[
-            Reject(
-                ValueError,
-                ("conv_tbc: argument 1 (input) has shape [2, 3], wanted [t, n, c]",),
-                lambda: libdl.conv_tbc(libdl.ones(2, 3), libdl.ones(1, 3, 2), libdl.ones(2)),
-            ),
-            Reject(
-                ValueError,
-                ("conv_tbc: argument 2 (weight) has shape [3, 2], wanted [w, c, k]",),
-                lambda: libdl.conv_tbc(libdl.ones(2, 1, 3), libdl.ones(3, 2), libdl.ones(2)),
-            ),
-            Reject(
-                ValueError,
-                ("conv_tbc: argument 4 (pad) is [-1]",),
-                lambda: libdl.conv_tbc(libdl.ones(2, 1, 3), libdl.ones(1, 3, 2), libdl.ones(2), -1),
-            ),
-        ],
+        rejects="""
+            libdl.conv_tbc(libdl.ones(2, 3), libdl.ones(1, 3, 2), libdl.ones(2))
+                # ValueError: conv_tbc: argument 1 (input) has shape [2, 3], wanted [t, n, c]
+            libdl.conv_tbc(libdl.ones(2, 1, 3), libdl.ones(3, 2), libdl.ones(2))
+                # ValueError: conv_tbc: argument 2 (weight) has shape [3, 2], wanted [w, c, k]
+            libdl.conv_tbc(libdl.ones(2, 1, 3), libdl.ones(1, 3, 2), libdl.ones(2), -1)
+                # ValueError: conv_tbc: argument 4 (pad) is [-1]
+        """,
         **common,
     )
 )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import libdl
+from refusals import refusals
 from samples import Case, Reject, Sample, integers, numbers
 
 SHAPES = [(1,), (5,), (2, 3), (3, 1, 2), (2, 3, 4), (7, 9)]
@@ -128,18 +129,15 @@ def indexed(name: str, reference: Any, made: Any, **how: Any) -> Case:
         reference,
         made,
         **{"exact": True, "dtypes": "fiuc", **how},
-        rejects=[
-            Reject(
-                IndexError,
-                (name, "index"),
-                lambda: function(libdl.ones(2), 0, libdl.tensor([2]), *[libdl.ones(1)] * takes),
-            ),
-            Reject(
-                IndexError,
-                (name, "dim"),
-                lambda: function(libdl.ones(2), 1, libdl.tensor([0]), *[libdl.ones(1)] * takes),
-            ),
-        ],
+        rejects=refusals(
+            f"""
+                function(libdl.ones(2), 0, libdl.tensor([2]), *[libdl.ones(1)] * takes)
+                    # IndexError: {name} ... index
+                function(libdl.ones(2), 1, libdl.tensor([0]), *[libdl.ones(1)] * takes)
+                    # IndexError: {name} ... dim
+            """,
+            globals() | locals(),
+        ),
     )
 
 
@@ -297,18 +295,12 @@ CASES = [
         differentiable=False,
         result="own",
         dtypes="fiu",
-        rejects=[
-            Reject(
-                ValueError,
-                ("bucketize: argument 2 (boundaries)",),
-                lambda: libdl.bucketize(ONE, TWO),
-            ),
-            Reject(
-                NotImplementedError,
-                ("bucketize: argument 1 (input)",),
-                lambda: libdl.bucketize(ONE + 1j, ONE),
-            ),
-        ],
+        rejects="""
+            libdl.bucketize(ONE, TWO)
+                # ValueError: bucketize: argument 2 (boundaries)
+            libdl.bucketize(ONE + 1j, ONE)
+                # NotImplementedError: bucketize: argument 1 (input)
+        """,
     ),
     Case(
         "index_put",
@@ -317,13 +309,10 @@ CASES = [
         places,
         exact=True,
         dtypes="fiuc",
-        rejects=[
-            Reject(
-                IndexError,
-                ("index_put", "ind"),
-                lambda: libdl.index_put(libdl.ones(2), (libdl.tensor([2]),), libdl.ones(1)),
-            )
-        ],
+        rejects="""
+            libdl.index_put(libdl.ones(2), (libdl.tensor([2]),), libdl.ones(1))
+                # IndexError: index_put ... ind
+        """,
     ),
     Case(
         "put",
@@ -336,23 +325,14 @@ CASES = [
         inplace=True,
         out=True,
         dtypes="fiuc",
-        rejects=[
-            Reject(
-                IndexError,
-                ("put: argument 2 (index) holds 2",),
-                lambda: libdl.put(libdl.ones(2), libdl.tensor([2]), libdl.ones(1)),
-            ),
-            Reject(
-                ValueError,
-                ("put: argument 3 (source) has shape [2], wanted [1]",),
-                lambda: libdl.put(libdl.ones(2), libdl.tensor([0]), libdl.ones(2)),
-            ),
-            Reject(
-                (TypeError, RuntimeError),
-                ("put: argument 2 (index) is float32",),
-                lambda: libdl.put(libdl.ones(2), libdl.ones(1), libdl.ones(1)),
-            ),
-        ],
+        rejects="""
+            libdl.put(libdl.ones(2), libdl.tensor([2]), libdl.ones(1))
+                # IndexError: put: argument 2 (index) holds 2
+            libdl.put(libdl.ones(2), libdl.tensor([0]), libdl.ones(2))
+                # ValueError: put: argument 3 (source) has shape [2], wanted [1]
+            libdl.put(libdl.ones(2), libdl.ones(1), libdl.ones(1))
+                # TypeError | RuntimeError: put: argument 2 (index) is float32
+        """,
     ),
     indexed("gather", lambda x, d, i: np.take_along_axis(x, i, d), along(), out=True),
     indexed("index_select", lambda x, d, i: np.take(x, i, d), along(4), out=True),
@@ -387,18 +367,12 @@ CASES = [
         exact=True,
         inplace=True,
         dtypes="fiuc",
-        rejects=[
-            Reject(
-                IndexError,
-                ("index_fill", "index"),
-                lambda: libdl.index_fill(libdl.ones(2), 0, libdl.tensor([2]), 1.0),
-            ),
-            Reject(
-                ValueError,
-                ("index_fill: argument 4 (value)",),
-                lambda: libdl.index_fill(libdl.ones(2), 0, libdl.tensor([0]), libdl.ones(2)),
-            ),
-        ],
+        rejects="""
+            libdl.index_fill(libdl.ones(2), 0, libdl.tensor([2]), 1.0)
+                # IndexError: index_fill ... index
+            libdl.index_fill(libdl.ones(2), 0, libdl.tensor([0]), libdl.ones(2))
+                # ValueError: index_fill: argument 4 (value)
+        """,
     ),
     Case(
         "take_along_dim",
@@ -407,18 +381,12 @@ CASES = [
         along(),
         exact=True,
         dtypes="fiuc",
-        rejects=[
-            Reject(
-                IndexError,
-                ("take_along_dim: argument 2 (indices)",),
-                lambda: libdl.take_along_dim(libdl.ones(2), libdl.tensor([2]), 0),
-            ),
-            Reject(
-                IndexError,
-                ("take_along_dim: argument 3 (dim)",),
-                lambda: libdl.take_along_dim(libdl.ones(2), libdl.tensor([0]), 1),
-            ),
-        ],
+        rejects="""
+            libdl.take_along_dim(libdl.ones(2), libdl.tensor([2]), 0)
+                # IndexError: take_along_dim: argument 2 (indices)
+            libdl.take_along_dim(libdl.ones(2), libdl.tensor([0]), 1)
+                # IndexError: take_along_dim: argument 3 (dim)
+        """,
     ),
     Case(
         "index",
@@ -439,13 +407,10 @@ CASES = [
         exact=True,
         inplace=True,
         dtypes="fc",
-        rejects=[
-            Reject(
-                (TypeError, RuntimeError, ValueError),
-                ("masked_fill", "mask"),
-                lambda: libdl.masked_fill(libdl.ones(2), libdl.ones(2), 1.0),
-            )
-        ],
+        rejects="""
+            libdl.masked_fill(libdl.ones(2), libdl.ones(2), 1.0)
+                # TypeError | RuntimeError | ValueError: masked_fill ... mask
+        """,
     ),
     Case(
         "masked_select",
@@ -454,13 +419,10 @@ CASES = [
         masked(),
         exact=True,
         dtypes="fiuc",
-        rejects=[
-            Reject(
-                (TypeError, RuntimeError, ValueError),
-                ("masked_select", "mask"),
-                lambda: libdl.masked_select(libdl.ones(2), libdl.ones(2)),
-            )
-        ],
+        rejects="""
+            libdl.masked_select(libdl.ones(2), libdl.ones(2))
+                # TypeError | RuntimeError | ValueError: masked_select ... mask
+        """,
     ),
     Case(
         "masked_scatter",
@@ -470,13 +432,10 @@ CASES = [
         exact=True,
         inplace=True,
         dtypes="fiuc",
-        rejects=[
-            Reject(
-                (TypeError, RuntimeError, ValueError),
-                ("masked_scatter", "mask"),
-                lambda: libdl.masked_scatter(libdl.ones(2), libdl.ones(2), libdl.ones(2)),
-            )
-        ],
+        rejects="""
+            libdl.masked_scatter(libdl.ones(2), libdl.ones(2), libdl.ones(2))
+                # TypeError | RuntimeError | ValueError: masked_scatter ... mask
+        """,
     ),
     Case(
         "nonzero",
@@ -506,13 +465,10 @@ CASES = [
         exact=True,
         dtypes="fiu",
         operators=("sort",),
-        rejects=[
-            Reject(
-                TypeError,
-                ("sort", "input", "complex64"),
-                lambda: libdl.sort(libdl.ones(2, dtype=libdl.complex64), 0, True),
-            )
-        ],
+        rejects="""
+            libdl.sort(libdl.ones(2, dtype=libdl.complex64), 0, True)
+                # TypeError: sort ... input ... complex64
+        """,
     ),
     Case(
         "argsort",
@@ -532,18 +488,12 @@ CASES = [
         sorting(1),
         exact=True,
         dtypes="fiu",
-        rejects=[
-            Reject(
-                ValueError,
-                ("kthvalue: argument 2 (k) is 3, wanted 1 to 2",),
-                lambda: libdl.kthvalue(libdl.ones(2), 3),
-            ),
-            Reject(
-                IndexError,
-                ("kthvalue: argument 3 (dim)",),
-                lambda: libdl.kthvalue(libdl.ones(2), 1, 1),
-            ),
-        ],
+        rejects="""
+            libdl.kthvalue(libdl.ones(2), 3)
+                # ValueError: kthvalue: argument 2 (k) is 3, wanted 1 to 2
+            libdl.kthvalue(libdl.ones(2), 1, 1)
+                # IndexError: kthvalue: argument 3 (dim)
+        """,
     ),
     Case(
         "topk",
@@ -552,12 +502,9 @@ CASES = [
         sorting(1),
         exact=True,
         dtypes="fiu",
-        rejects=[
-            Reject(
-                (IndexError, ValueError, RuntimeError),
-                ("topk", "k"),
-                lambda: libdl.topk(libdl.ones(2), 3),
-            )
-        ],
+        rejects="""
+            libdl.topk(libdl.ones(2), 3)
+                # IndexError | ValueError | RuntimeError: topk ... k
+        """,
     ),
 ]

@@ -9,6 +9,7 @@ import numpy as np
 
 import libdl
 from libdl.nn import functional as F
+from refusals import refusals
 from samples import Case, Reject, Sample, numbers
 
 MM = [
@@ -77,18 +78,15 @@ def of(shapes: Any, extra: int = 0) -> Any:
 
 
 def wrong(name: str, function: Any, a: tuple[int, ...], b: tuple[int, ...]) -> list[Reject]:
-    return [
-        Reject(
-            (ValueError, RuntimeError),
-            (name, "argument"),
-            lambda: function(libdl.ones(a), libdl.ones(b)),
-        ),
-        Reject(
-            (TypeError, RuntimeError, ValueError),
-            (name, "argument"),
-            lambda: function(libdl.ones(a), libdl.ones(b).to(libdl.float64)),
-        ),
-    ]
+    return refusals(
+        f"""
+            function(libdl.ones(a), libdl.ones(b))
+                # ValueError | RuntimeError: {name} ... argument
+            function(libdl.ones(a), libdl.ones(b).to(libdl.float64))
+                # TypeError | RuntimeError | ValueError: {name} ... argument
+        """,
+        globals() | locals(),
+    )
 
 
 def addmm_samples() -> list[Sample]:
@@ -180,23 +178,14 @@ CASES = [
         addmm_samples,
         out=True,
         inplace=True,
-        rejects=[
-            Reject(
-                (ValueError, RuntimeError),
-                ("addmm", "mat2"),
-                lambda: libdl.addmm(libdl.ones(2, 2), libdl.ones(2, 3), libdl.ones(2, 2)),
-            ),
-            Reject(
-                TypeError,
-                ("addmm: argument 4 (beta) is float64", "int64"),
-                lambda: libdl.addmm(*[libdl.ones(2, 2, dtype=libdl.int64)] * 3, beta=0.5),
-            ),
-            Reject(
-                ValueError,
-                ("addmm: argument 1 (input)", "broadcasts"),
-                lambda: libdl.addmm(libdl.ones(3), libdl.ones(2, 2), libdl.ones(2, 2)),
-            ),
-        ],
+        rejects="""
+            libdl.addmm(libdl.ones(2, 2), libdl.ones(2, 3), libdl.ones(2, 2))
+                # ValueError | RuntimeError: addmm ... mat2
+            libdl.addmm(*[libdl.ones(2, 2, dtype=libdl.int64)] * 3, beta=0.5)
+                # TypeError: addmm: argument 4 (beta) is float64 ... int64
+            libdl.addmm(libdl.ones(3), libdl.ones(2, 2), libdl.ones(2, 2))
+                # ValueError: addmm: argument 1 (input) ... broadcasts
+        """,
         **{**common, "dtypes": "fc"},
     ),
     Case(

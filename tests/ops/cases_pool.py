@@ -13,6 +13,7 @@ import numpy as np
 
 import libdl
 from libdl.nn import functional as F
+from refusals import refusals
 from samples import Case, Reject, Sample, numbers
 
 Places = list[list[int]]  # of one dimension: the elements of each window
@@ -349,30 +350,26 @@ def _ones(dims: int, size: int = 5, dtype: Any = libdl.float32) -> Any:
 
 
 def wrong_image(name: str, call: Any, dims: int, only: str, empty: tuple[int, ...]) -> list[Reject]:
-    return [
-        Reject(
-            SHAPES,
-            (f"{name}: argument 1 (input) has shape [5]", f"of which {only} may be 0"),
-            lambda: call(libdl.ones(5)),
-        ),
-        Reject(
-            SHAPES,
-            (f"{name}: argument 1 (input) has shape", f"of which {only} may be 0"),
-            lambda: call(libdl.ones(*empty)),
-        ),
-        Reject(DTYPES, (f"{name}: argument 1 (input) is bool",), lambda: call(_ones(dims).bool())),
-        *(
-            []
-            if "adaptive_avg" in name
-            else [
-                Reject(
-                    DTYPES,
-                    (f"{name}: argument 1 (input) is complex64",),
-                    lambda: call(_ones(dims, dtype=libdl.complex64)),
-                )
-            ]
-        ),
-    ]
+    return refusals(
+        f"""
+            call(libdl.ones(5))
+                # SHAPES: {name}: argument 1 (input) has shape [5] ... of which {only} may be 0
+            call(libdl.ones(*empty))
+                # SHAPES: {name}: argument 1 (input) has shape ... of which {only} may be 0
+            call(_ones(dims + 1))
+                # SHAPES: {name}: argument 1 (input) has shape
+            call(libdl.ones(2, 3, 0, *[5] * (dims - 1)))
+                # SHAPES: {name}: argument 1 (input) has shape
+            call(_ones(dims).bool())
+                # DTYPES: {name}: argument 1 (input) is bool
+        """
+        + f"""
+            call(_ones(dims, dtype=libdl.complex64))
+                # DTYPES: {name}: argument 1 (input) is complex64
+        """
+        * ("adaptive_avg" not in name),
+        globals() | locals(),
+    )
 
 
 def wrong_windows(
@@ -389,125 +386,86 @@ def wrong_windows(
     most = ("one", "one or two", "one or three")[dims - 1]
     made = [
         *wrong_image(name, lambda x: pool(x, 2), dims, only, (2, 0, *[5] * dims)),
-        Reject(
-            ValueError,
-            (f"{name}: argument {first} (kernel_size) has 4 entries, wanted {most}",),
-            lambda: pool(x, (1, 2, 3, 1)),
-        ),
-        Reject(
-            ValueError,
-            (f"{name}: argument {first} (kernel_size) has 0 entries",),
-            lambda: pool(x, ()),
-        ),
-        Reject(
-            ValueError,
-            (f"{name}: argument {first} (kernel_size) is [0], wanted 1 to",),
-            lambda: pool(x, 0),
-        ),
-        Reject(
-            ValueError,
-            (f"{name}: argument {first + 1} (stride) is [0], wanted 1 to",),
-            lambda: pool(x, 2, stride=0),
-        ),
-        Reject(
-            SHAPES,
-            (f"{name}: argument 1 (input) has shape", "a window that reaches over 6"),
-            lambda: pool(x, 6),
+        *refusals(
+            f"""
+                pool(x, (1, 2, 3, 1))
+                    # ValueError: {name}: argument {first} (kernel_size) has 4 entries, wanted
+                    #    {most}
+                pool(x, ())
+                    # ValueError: {name}: argument {first} (kernel_size) has 0 entries
+                pool(x, 0)
+                    # ValueError: {name}: argument {first} (kernel_size) is [0], wanted 1 to
+                pool(x, 2**31)
+                    # ValueError | RuntimeError: {name}: argument
+                pool(x, 2, stride=0)
+                    # ValueError: {name}: argument {first + 1} (stride) is [0], wanted 1 to
+                pool(x, 6)
+                    # SHAPES: {name}: argument 1 (input) has shape ... a window that reaches over 6
+            """,
+            globals() | locals(),
         ),
     ]
     if padded:
-        made += [
-            Reject(
-                ValueError,
-                (f"{name}: argument {first + 2} (padding) is [-1], wanted 0 to",),
-                lambda: pool(x, 2, padding=-1),
-            ),
-            Reject(
-                ValueError,
-                (f"{name}: argument {first + 2} (padding) is 2, wanted at most half",),
-                lambda: pool(x, 2, padding=2),
-            ),
-        ]
+        made += refusals(
+            f"""
+                pool(x, 2, padding=-1)
+                    # ValueError: {name}: argument {first + 2} (padding) is [-1], wanted 0 to
+                pool(x, 2, padding=2)
+                    # ValueError: {name}: argument {first + 2} (padding) is 2, wanted at most half
+            """,
+            globals() | locals(),
+        )
     if dilated:
-        made += [
-            Reject(
-                ValueError,
-                (f"{name}: argument {first + 3} (dilation) is [0], wanted 1 to",),
-                lambda: pool(x, 2, dilation=0),
-            ),
-            Reject(
-                ValueError,
-                (f"{name}: argument {first + 3} (dilation) is 2", "every window has"),
-                lambda: pool(_ones(dims, 1), 2, stride=1, padding=1, dilation=2),
-            ),
-        ]
+        made += refusals(
+            f"""
+                pool(x, 2, dilation=0)
+                    # ValueError: {name}: argument {first + 3} (dilation) is [0], wanted 1 to
+                pool(_ones(dims, 1), 2, stride=1, padding=1, dilation=2)
+                    # ValueError: {name}: argument {first + 3} (dilation) is 2 ... every window has
+            """,
+            globals() | locals(),
+        )
     return made
 
 
 def wrong_parts(name: str, pool: Any, dims: int, only: str, empty: tuple[int, ...]) -> list[Reject]:
     return [
         *wrong_image(name, lambda x: pool(x, 2), dims, only, empty),
-        Reject(
-            ValueError,
-            (f"{name}: argument 2 (output_size) is [-1], wanted 0 to",),
-            lambda: pool(_ones(dims), -1),
-        ),
-        Reject(
-            ValueError,
-            (f"{name}: argument 2 (output_size) has 4 entries",),
-            lambda: pool(_ones(dims), (1, 1, 1, 1)),
-        ),
-        Reject(
-            ValueError,
-            (f"{name}: argument 2 (output_size) is [16]", "less than 2^62"),
-            lambda: pool(libdl.ones(1, 1, *[1] * dims).expand(1, 1, 2**59, *[1] * (dims - 1)), 16),
+        *refusals(
+            f"""
+                pool(_ones(dims), -1)
+                    # ValueError: {name}: argument 2 (output_size) is [-1], wanted 0 to
+                pool(_ones(dims), (1, 1, 1, 1))
+                    # ValueError: {name}: argument 2 (output_size) has 4 entries
+                pool(libdl.ones(1, 1, *[1] * dims).expand(1, 1, 2**59, *[1] * (dims - 1)), 16)
+                    # ValueError: {name}: argument 2 (output_size) is [16] ... less than 2^62
+            """,
+            globals() | locals(),
         ),
     ]
 
 
 def wrong_unpool(name: str, pool: Any, dims: int) -> list[Reject]:
     x, at = _ones(dims), libdl.zeros(2, 3, *[5] * dims, dtype=libdl.int64)
-    return [
-        Reject(
-            SHAPES,
-            (f"{name}: argument 1 (input) has shape [5]", "only n and c may be 0"),
-            lambda: pool(libdl.ones(5), at, 2),
-        ),
-        Reject(
-            DTYPES,
-            (f"{name}: argument 2 (indices) is int32, wanted int64",),
-            lambda: pool(x, at.int(), 2),
-        ),
-        Reject(
-            SHAPES,
-            (f"{name}: argument 2 (indices) has shape", "as input"),
-            lambda: pool(x, at[:1], 2),
-        ),
-        Reject(IndexError, (f"{name}: argument 2 (indices)",), lambda: pool(x, at + 10**dims, 2)),
-        Reject(
-            ValueError,
-            (f"{name}: argument 3 (kernel_size) is [0], wanted 1 to",),
-            lambda: pool(x, at, 0),
-        ),
-        Reject(
-            ValueError,
-            (f"{name}: argument 4 (stride) is [0], wanted 1 to",),
-            lambda: pool(x, at, 2, stride=0),
-        ),
-        Reject(
-            ValueError,
-            (f"{name}: argument 5 (padding) is [-1], wanted 0 to",),
-            lambda: pool(x, at, 2, padding=-1),
-        ),
-        Reject(
-            SHAPES,
-            (f"{name}: argument 1 (input)", "whose result has at least 1 element"),
-            lambda: pool(x, at, 2, padding=9),
-        ),
-        Reject(
-            SHAPES,
-            (f"{name}: argument 1 (input)", "whose result has at most 2^62"),
-            lambda: pool(
+    return refusals(
+        f"""
+            pool(libdl.ones(5), at, 2)
+                # SHAPES: {name}: argument 1 (input) has shape [5] ... only n and c may be 0
+            pool(x, at.int(), 2)
+                # DTYPES: {name}: argument 2 (indices) is int32, wanted int64
+            pool(x, at[:1], 2)
+                # SHAPES: {name}: argument 2 (indices) has shape ... as input
+            pool(x, at + 10**dims, 2)
+                # IndexError: {name}: argument 2 (indices)
+            pool(x, at, 0)
+                # ValueError: {name}: argument 3 (kernel_size) is [0], wanted 1 to
+            pool(x, at, 2, stride=0)
+                # ValueError: {name}: argument 4 (stride) is [0], wanted 1 to
+            pool(x, at, 2, padding=-1)
+                # ValueError: {name}: argument 5 (padding) is [-1], wanted 0 to
+            pool(x, at, 2, padding=9)
+                # SHAPES: {name}: argument 1 (input) ... whose result has at least 1 element
+            pool(
                 libdl.ones(1, 1, *[1] * dims).expand(1, 1, 2**40, *[1] * (dims - 1)),
                 at[:1, :1]
                 .flatten()[:1]
@@ -515,19 +473,15 @@ def wrong_unpool(name: str, pool: Any, dims: int) -> list[Reject]:
                 .expand(1, 1, 2**40, *[1] * (dims - 1)),
                 1,
                 stride=2**30,
-            ),
-        ),
-        Reject(
-            ValueError,
-            (f"{name}: argument 6 (output_size) has 6 entries",),
-            lambda: pool(x, at, 2, output_size=[10] * 6),
-        ),
-        Reject(
-            ValueError,
-            (f"{name}: argument 6 (output_size) is", "wanted 9 to 11 in dimension 2"),
-            lambda: pool(x, at, 2, output_size=[12] * dims),
-        ),
-    ]
+            )
+                # SHAPES: {name}: argument 1 (input) ... whose result has at most 2^62
+            pool(x, at, 2, output_size=[10] * 6)
+                # ValueError: {name}: argument 6 (output_size) has 6 entries
+            pool(x, at, 2, output_size=[12] * dims)
+                # ValueError: {name}: argument 6 (output_size) is ... wanted 9 to 11 in dimension 2
+        """,
+        globals() | locals(),
+    )
 
 
 def wrong_fractional(name: str, pool: Any, dims: int) -> list[Reject]:
@@ -539,40 +493,25 @@ def wrong_fractional(name: str, pool: Any, dims: int) -> list[Reject]:
 
     return [
         *wrong_image(name, call, dims, "only the first", (2, 0, *[5] * dims)),
-        Reject(
-            DTYPES,
-            (f"{name}: argument 1 (input) is int64, wanted a floating dtype",),
-            lambda: call(x.long()),
-        ),
-        Reject(
-            ValueError,
-            (f"{name}: argument 2 (kernel_size) is [6], wanted at most the input's",),
-            lambda: call(x, 6),
-        ),
-        Reject(
-            ValueError,
-            (f"{name}: argument 3 (output_size) is [5], wanted at most size",),
-            lambda: call(x, 2, 5),
-        ),
-        Reject(
-            ValueError,
-            (f"{name}: argument 3 (output_size) is [-1], wanted 0 to",),
-            lambda: call(x, 2, -1),
-        ),
-        Reject(
-            ValueError,
-            (f"{name}: argument 2 (kernel_size) is [0], wanted 1 to",),
-            lambda: call(x, 0),
-        ),
-        Reject(
-            SHAPES,
-            (f"{name}: argument 4 (random_samples) has shape [2, 3, 1], wanted",),
-            lambda: call(x, shifts=libdl.zeros(2, 3, 1)),
-        ),
-        Reject(
-            DTYPES,
-            (f"{name}: argument 4 (random_samples) is float64, wanted float32",),
-            lambda: call(x, shifts=libdl.zeros(2, 3, dims).double()),
+        *refusals(
+            f"""
+                call(x.long())
+                    # DTYPES: {name}: argument 1 (input) is int64, wanted a floating dtype
+                call(x, 6)
+                    # ValueError: {name}: argument 2 (kernel_size) is [6], wanted at most the
+                    #    input's
+                call(x, 2, 5)
+                    # ValueError: {name}: argument 3 (output_size) is [5], wanted at most size
+                call(x, 2, -1)
+                    # ValueError: {name}: argument 3 (output_size) is [-1], wanted 0 to
+                call(x, 0)
+                    # ValueError: {name}: argument 2 (kernel_size) is [0], wanted 1 to
+                call(x, shifts=libdl.zeros(2, 3, 1))
+                    # SHAPES: {name}: argument 4 (random_samples) has shape [2, 3, 1], wanted
+                call(x, shifts=libdl.zeros(2, 3, dims).double())
+                    # DTYPES: {name}: argument 4 (random_samples) is float64, wanted float32
+            """,
+            globals() | locals(),
         ),
     ]
 

@@ -404,28 +404,16 @@ CASES = [
         dotted,
         out=True,
         roundings=2,
-        rejects=[
-            Reject(
-                ValueError,
-                ("tensordot: argument 3 (dims) names 1", "2, as argument 3"),
-                lambda: tensordot(libdl.ones(2, 2), libdl.ones(2, 2), [0, 1], [0]),
-            ),
-            Reject(
-                ValueError,
-                ("tensordot: argument 3 (dims) names dimension 0 twice",),
-                lambda: tensordot(libdl.ones(2, 2), libdl.ones(2, 2), [0, -2], [0, 1]),
-            ),
-            Reject(
-                IndexError,
-                ("tensordot: argument 3 (dims) names 2", "-2 to 1"),
-                lambda: tensordot(libdl.ones(2, 2), libdl.ones(2, 2), [0], [2]),
-            ),
-            Reject(
-                ValueError,
-                ("tensordot: argument 2 (b) has shape [3, 2]",),
-                lambda: tensordot(libdl.ones(2, 2), libdl.ones(3, 2), [0], [0]),
-            ),
-        ],
+        rejects="""
+            tensordot(libdl.ones(2, 2), libdl.ones(2, 2), [0, 1], [0])
+                # ValueError: tensordot: argument 3 (dims) names 1 ... 2, as argument 3
+            tensordot(libdl.ones(2, 2), libdl.ones(2, 2), [0, -2], [0, 1])
+                # ValueError: tensordot: argument 3 (dims) names dimension 0 twice
+            tensordot(libdl.ones(2, 2), libdl.ones(2, 2), [0], [2])
+                # IndexError: tensordot: argument 3 (dims) names 2 ... -2 to 1
+            tensordot(libdl.ones(2, 2), libdl.ones(3, 2), [0], [0])
+                # ValueError: tensordot: argument 2 (b) has shape [3, 2]
+        """,
         **common,
     ),
     *added("addmv", np.matmul, True),
@@ -442,23 +430,14 @@ CASES = [
         scale=16,
         terms=4.0,
         roundings=3,
-        rejects=[
-            Reject(
-                ValueError,
-                ("cross: argument 1 (input) has shape [2, 2]", "size 3"),
-                lambda: libdl.cross(libdl.ones(2, 2), libdl.ones(2, 2)),
-            ),
-            Reject(
-                IndexError,
-                ("cross: argument 3 (dim) is 2", "-2 to 1"),
-                lambda: libdl.cross(libdl.ones(3, 3), libdl.ones(3, 3), dim=2),
-            ),
-            Reject(
-                ValueError,
-                ("cross: argument 2 (other)", "2 dimensions"),
-                lambda: libdl.cross(libdl.ones(3, 3), libdl.ones(3)),
-            ),
-        ],
+        rejects="""
+            libdl.cross(libdl.ones(2, 2), libdl.ones(2, 2))
+                # ValueError: cross: argument 1 (input) has shape [2, 2] ... size 3
+            libdl.cross(libdl.ones(3, 3), libdl.ones(3, 3), dim=2)
+                # IndexError: cross: argument 3 (dim) is 2 ... -2 to 1
+            libdl.cross(libdl.ones(3, 3), libdl.ones(3))
+                # ValueError: cross: argument 2 (other) ... 2 dimensions
+        """,
     ),
     Case(
         "linalg_cross",
@@ -470,13 +449,10 @@ CASES = [
         scale=16,
         terms=4.0,
         roundings=3,
-        rejects=[
-            Reject(
-                ValueError,
-                ("linalg_cross: argument 2 (other) has shape [3, 2]", "size 3"),
-                lambda: libdl.linalg_cross(libdl.ones(3, 3), libdl.ones(3, 2)),
-            )
-        ],
+        rejects="""
+            libdl.linalg_cross(libdl.ones(3, 3), libdl.ones(3, 2))
+                # ValueError: linalg_cross: argument 2 (other) has shape [3, 2] ... size 3
+        """,
     ),
     Case(
         "linalg_vecdot",
@@ -486,18 +462,12 @@ CASES = [
         out=True,
         result="sum",
         roundings=3,
-        rejects=[
-            Reject(
-                ValueError,
-                ("linalg_vecdot: argument 2 (y) has shape [1]", "[2]"),
-                lambda: libdl.linalg_vecdot(libdl.ones(2), libdl.ones(1)),
-            ),
-            Reject(
-                IndexError,
-                ("linalg_vecdot: argument 3 (dim)", "-1 to 0"),
-                lambda: libdl.linalg_vecdot(libdl.ones(2), libdl.ones(2), dim=1),
-            ),
-        ],
+        rejects="""
+            libdl.linalg_vecdot(libdl.ones(2), libdl.ones(1))
+                # ValueError: linalg_vecdot: argument 2 (y) has shape [1] ... [2]
+            libdl.linalg_vecdot(libdl.ones(2), libdl.ones(2), dim=1)
+                # IndexError: linalg_vecdot: argument 3 (dim) ... -1 to 0
+        """,
         **common,
     ),
     Case(
@@ -506,18 +476,12 @@ CASES = [
         multi_dot_reference,
         of(CHAINS),
         out=True,
-        rejects=[
-            Reject(
-                ValueError,
-                ("argument 1 (tensors) holds 1", "two or more"),
-                lambda: multi_dot(libdl.ones(2, 2)),
-            ),
-            Reject(
-                ValueError,
-                ("holds shape [2] as number 1", "a matrix"),
-                lambda: multi_dot(libdl.ones(2, 2), libdl.ones(2), libdl.ones(2, 2)),
-            ),
-        ],
+        rejects="""
+            multi_dot(libdl.ones(2, 2))
+                # ValueError: argument 1 (tensors) holds 1 ... two or more
+            multi_dot(libdl.ones(2, 2), libdl.ones(2), libdl.ones(2, 2))
+                # ValueError: holds shape [2] as number 1 ... a matrix
+        """,
         **{**common, "scale": 1024, "terms": 16.0, "dtypes": "fc"},
         roundings=8,
     ),
@@ -527,18 +491,12 @@ CASES = [
         power_reference,
         powers,
         out=True,
-        rejects=[
-            Reject(
-                ValueError,
-                ("argument 1 (input) has shape [2, 3]", "square"),
-                lambda: libdl.linalg_matrix_power(libdl.ones(2, 3), 2),
-            ),
-            Reject(
-                NotImplementedError,
-                ("argument 2 (n) is -1", "0 or more"),
-                lambda: libdl.linalg_matrix_power(libdl.ones(2, 2), -1),
-            ),
-        ],
+        rejects="""
+            libdl.linalg_matrix_power(libdl.ones(2, 3), 2)
+                # ValueError: argument 1 (input) has shape [2, 3] ... square
+            libdl.linalg_matrix_power(libdl.ones(2, 2), -1)
+                # NotImplementedError: argument 2 (n) is -1 ... 0 or more
+        """,
         dtypes="fc",
         scale=4096,
         terms=100.0,
@@ -552,18 +510,12 @@ CASES = [
         out=True,
         dtypes="f",
         scale=64,
-        rejects=[
-            Reject(
-                NotImplementedError,
-                ("argument 1 (x) is int64", "floating"),
-                lambda: libdl.linalg_vector_norm(libdl.ones(2, dtype=libdl.int64)),
-            ),
-            Reject(
-                IndexError,
-                ("argument 3 (dim",),
-                lambda: libdl.linalg_vector_norm(libdl.ones(2), 2, 1),
-            ),
-        ],
+        rejects="""
+            libdl.linalg_vector_norm(libdl.ones(2, dtype=libdl.int64))
+                # NotImplementedError: argument 1 (x) is int64 ... floating
+            libdl.linalg_vector_norm(libdl.ones(2), 2, 1)
+                # IndexError: argument 3 (dim
+        """,
     ),
     Case(
         "linalg_matrix_norm",
@@ -573,38 +525,20 @@ CASES = [
         out=True,
         dtypes="f",
         scale=64,
-        rejects=[
-            Reject(
-                ValueError,
-                ("argument 1 (input) has shape [2]", "2 dimensions"),
-                lambda: libdl.linalg_matrix_norm(libdl.ones(2)),
-            ),
-            Reject(
-                NotImplementedError,
-                ("argument 1 (input) is int64",),
-                lambda: libdl.linalg_matrix_norm(libdl.ones(2, 2, dtype=libdl.int64), 1),
-            ),
-            Reject(
-                NotImplementedError,
-                ("argument 2 (ord) is -2", "singular"),
-                lambda: libdl.linalg_matrix_norm(libdl.ones(2, 2), -2),
-            ),
-            Reject(
-                ValueError,
-                ("argument 2 (ord) is 0.5",),
-                lambda: libdl.linalg_matrix_norm(libdl.ones(2, 2), 0.5),
-            ),
-            Reject(
-                ValueError,
-                ("argument 3 (dim) is [0, 0]",),
-                lambda: libdl.linalg_matrix_norm(libdl.ones(2, 2), 1, (0, 0)),
-            ),
-            Reject(
-                IndexError,
-                ("argument 3 (dim) is 2",),
-                lambda: libdl.linalg_matrix_norm(libdl.ones(2, 2), 1, (0, 2)),
-            ),
-        ],
+        rejects="""
+            libdl.linalg_matrix_norm(libdl.ones(2))
+                # ValueError: argument 1 (input) has shape [2] ... 2 dimensions
+            libdl.linalg_matrix_norm(libdl.ones(2, 2, dtype=libdl.int64), 1)
+                # NotImplementedError: argument 1 (input) is int64
+            libdl.linalg_matrix_norm(libdl.ones(2, 2), -2)
+                # NotImplementedError: argument 2 (ord) is -2 ... singular
+            libdl.linalg_matrix_norm(libdl.ones(2, 2), 0.5)
+                # ValueError: argument 2 (ord) is 0.5
+            libdl.linalg_matrix_norm(libdl.ones(2, 2), 1, (0, 0))
+                # ValueError: argument 3 (dim) is [0, 0]
+            libdl.linalg_matrix_norm(libdl.ones(2, 2), 1, (0, 2))
+                # IndexError: argument 3 (dim) is 2
+        """,
     ),
     Case(
         "norm_except_dim",
@@ -620,23 +554,14 @@ CASES = [
         scale=64,
         roundings=4,
         terms=64.0,
-        rejects=[
-            Reject(
-                ValueError,
-                ("norm_except_dim: argument 3 (dim) is 2, wanted -1 to 1",),
-                lambda: libdl.norm_except_dim(libdl.ones(2, 2), 2, 2),
-            ),
-            Reject(
-                ValueError,
-                ("norm_except_dim: argument 3 (dim) is -2",),
-                lambda: libdl.norm_except_dim(libdl.ones(2, 2), 2, -2),
-            ),
-            Reject(
-                (TypeError, RuntimeError),
-                ("norm_except_dim: argument 1 (v) is int64",),
-                lambda: libdl.norm_except_dim(libdl.ones(2, 2, dtype=libdl.int64)),
-            ),
-        ],
+        rejects="""
+            libdl.norm_except_dim(libdl.ones(2, 2), 2, 2)
+                # ValueError: norm_except_dim: argument 3 (dim) is 2, wanted -1 to 1
+            libdl.norm_except_dim(libdl.ones(2, 2), 2, -2)
+                # ValueError: norm_except_dim: argument 3 (dim) is -2
+            libdl.norm_except_dim(libdl.ones(2, 2, dtype=libdl.int64))
+                # TypeError | RuntimeError: norm_except_dim: argument 1 (v) is int64
+        """,
     ),
     Case(
         "renorm",
@@ -648,27 +573,15 @@ CASES = [
         dtypes="f",
         scale=64,
         roundings=4,
-        rejects=[
-            Reject(
-                ValueError,
-                ("renorm: argument 1 (input) has shape [2]",),
-                lambda: libdl.renorm(libdl.ones(2), 2, 0, 1),
-            ),
-            Reject(
-                ValueError,
-                ("renorm: argument 2 (p) is 0", "above 0"),
-                lambda: libdl.renorm(libdl.ones(2, 2), 0, 0, 1),
-            ),
-            Reject(
-                ValueError,
-                ("renorm: argument 4 (maxnorm) is -1", "0 or more"),
-                lambda: libdl.renorm(libdl.ones(2, 2), 2, 0, -1),
-            ),
-            Reject(
-                IndexError,
-                ("renorm: argument 3 (dim) is 2", "-2 to 1"),
-                lambda: libdl.renorm(libdl.ones(2, 2), 2, 2, 1),
-            ),
-        ],
+        rejects="""
+            libdl.renorm(libdl.ones(2), 2, 0, 1)
+                # ValueError: renorm: argument 1 (input) has shape [2]
+            libdl.renorm(libdl.ones(2, 2), 0, 0, 1)
+                # ValueError: renorm: argument 2 (p) is 0 ... above 0
+            libdl.renorm(libdl.ones(2, 2), 2, 0, -1)
+                # ValueError: renorm: argument 4 (maxnorm) is -1 ... 0 or more
+            libdl.renorm(libdl.ones(2, 2), 2, 2, 1)
+                # IndexError: renorm: argument 3 (dim) is 2 ... -2 to 1
+        """,
     ),
 ]

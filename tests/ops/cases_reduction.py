@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import libdl
+from refusals import refusals
 from samples import Case, Reject, Sample, numbers, reduction, unary
 
 
@@ -105,15 +106,14 @@ def extrema(name: str, best: Any) -> Case:
         dtypes="fiu",
         rejects=[
             *bad_dim(name, function),
-            Reject(
-                (ValueError, RuntimeError),
-                (name, "shares memory"),
-                lambda: function(whole + 0, 0, out=(whole, whole)),
-            ),
-            Reject(
-                NotImplementedError,
-                (name, "input", "complex64"),
-                lambda: function(libdl.ones(2, dtype=libdl.complex64), 0),
+            *refusals(
+                f"""
+                    function(whole + 0, 0, out=(whole, whole))
+                        # ValueError | RuntimeError: {name} ... shares memory
+                    function(libdl.ones(2, dtype=libdl.complex64), 0)
+                        # NotImplementedError: {name} ... input ... complex64
+                """,
+                globals() | locals(),
             ),
         ],
     )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import libdl
+from refusals import refusals
 from samples import Case, Reject, Sample, numbers
 
 GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
@@ -259,83 +260,48 @@ def params_for(kind: str, features: int, hidden: int) -> list[Any]:
     return [libdl.ones(sums, features), libdl.ones(sums, hidden)]
 
 
-def refusals(kind: str) -> list[Reject]:
+def sequence_refusals(kind: str) -> list[Reject]:
     call, ones = getattr(libdl, kind), libdl.ones
     h, w = functools.partial(zeros_for, kind, 2), params_for(kind, 3, 2)
     rest = (False, 1, 0.0, False, False, False)
     wrong = (ValueError, RuntimeError, TypeError)
-    made = [
-        Reject(
-            wrong,
-            (f"{kind}: argument 1 (input) is int64, wanted a floating dtype",),
-            lambda: call(libdl.zeros(2, 1, 3, dtype=libdl.int64), h(1, 1), w, *rest),
-        ),
-        Reject(
-            wrong,
-            (f"{kind}: argument 1 (input) has shape [3], wanted [steps, batch, features]",),
-            lambda: call(ones(3), h(1, 1), w, *rest),
-        ),
-        Reject(
-            wrong,
-            (f"{kind}: argument 1 (input) has shape [0, 1, 3], wanted at least one step",),
-            lambda: call(ones(0, 1, 3), h(1, 1), w, *rest),
-        ),
-        Reject(
-            wrong,
-            (f"{kind}: argument 2 (hx) has shape [1, 4, 2]", "wanted [1, 1, 2]"),
-            lambda: call(ones(2, 1, 3), h(1, 4), w, *rest),
-        ),
-        Reject(
-            wrong,
-            (f"{kind}: argument 3 (params) has 3 tensors", "wanted 4"),
-            lambda: call(ones(2, 1, 3), h(1, 1), [*w, w[0]], True, *rest[1:]),
-        ),
-        Reject(
-            wrong,
-            (
-                f"{kind}: argument 3 (params) has shape [{2 * GATES[kind]}, 3] at position 1",
-                f"wanted [{2 * GATES[kind]}, 2]",
-            ),
-            lambda: call(ones(2, 1, 3), h(1, 1), [w[0], w[0]], *rest),
-        ),
-        Reject(
-            wrong,
-            (f"{kind}: argument 3 (params) has float64 at position 1", "wanted float32"),
-            lambda: call(ones(2, 1, 3), h(1, 1), [w[0], w[1].double()], *rest),
-        ),
-        Reject(
-            wrong,
-            (
-                f"{kind}: argument 3 (params) has shape [6] at position 0",
-                f"wanted [{GATES[kind]} hidden, 3]",
-            ),
-            lambda: call(ones(2, 1, 3), h(1, 1), [ones(6), w[1]], *rest),
-        ),
-        Reject(
-            wrong,
-            (f"{kind}: argument 5 (num_layers) is 0, wanted 1 or more",),
-            lambda: call(ones(2, 1, 3), h(1, 1), w, False, 0, 0.0, False, False, False),
-        ),
-        Reject(
-            wrong,
-            (f"{kind}: argument 6 (dropout) is 1.5", "wanted 0 to 1"),
-            lambda: call(ones(2, 1, 3), h(1, 1), w, False, 1, 1.5, False, False, False),
-        ),
-    ]
+    made = refusals(
+        f"""
+            call(libdl.zeros(2, 1, 3, dtype=libdl.int64), h(1, 1), w, *rest)
+                # wrong: {kind}: argument 1 (input) is int64, wanted a floating dtype
+            call(ones(3), h(1, 1), w, *rest)
+                # wrong: {kind}: argument 1 (input) has shape [3], wanted [steps, batch, features]
+            call(ones(0, 1, 3), h(1, 1), w, *rest)
+                # wrong: {kind}: argument 1 (input) has shape [0, 1, 3], wanted at least one step
+            call(ones(2, 1, 3), h(1, 4), w, *rest)
+                # wrong: {kind}: argument 2 (hx) has shape [1, 4, 2] ... wanted [1, 1, 2]
+            call(ones(2, 1, 3), h(1, 1), [*w, w[0]], True, *rest[1:])
+                # wrong: {kind}: argument 3 (params) has 3 tensors ... wanted 4
+            call(ones(2, 1, 3), h(1, 1), [w[0], w[0]], *rest)
+                # wrong: {kind}: argument 3 (params) has shape [{2 * GATES[kind]}, 3] at position 1
+                #    ... wanted [{2 * GATES[kind]}, 2]
+            call(ones(2, 1, 3), h(1, 1), [w[0], w[1].double()], *rest)
+                # wrong: {kind}: argument 3 (params) has float64 at position 1 ... wanted float32
+            call(ones(2, 1, 3), h(1, 1), [ones(6), w[1]], *rest)
+                # wrong: {kind}: argument 3 (params) has shape [6] at position 0 ... wanted
+                #    [{GATES[kind]} hidden, 3]
+            call(ones(2, 1, 3), h(1, 1), w, False, 0, 0.0, False, False, False)
+                # wrong: {kind}: argument 5 (num_layers) is 0, wanted 1 or more
+            call(ones(2, 1, 3), h(1, 1), w, False, 1, 1.5, False, False, False)
+                # wrong: {kind}: argument 6 (dropout) is 1.5 ... wanted 0 to 1
+        """,
+        globals() | locals(),
+    )
     if kind == "lstm":
-        made.append(
-            Reject(
-                wrong,
-                ("lstm: argument 2 (hx) has 1 tensors, wanted two",),
-                lambda: call(ones(2, 1, 3), h(1, 1)[:1], w, *rest),
-            )
-        )
-        made.append(
-            Reject(
-                wrong,
-                ("lstm: argument 3 (params) has shape [2] at position 2", "wanted [projected, 2]"),
-                lambda: call(ones(2, 1, 3), h(1, 1), [*w, ones(2)], *rest),
-            )
+        made += refusals(
+            """
+            call(ones(2, 1, 3), h(1, 1)[:1], w, *rest)
+                # wrong: lstm: argument 2 (hx) has 1 tensors, wanted two
+            call(ones(2, 1, 3), h(1, 1), [*w, ones(2)], *rest)
+                # wrong: lstm: argument 3 (params) has shape [2] at position 2 ... wanted
+                #    [projected, 2]
+            """,
+            globals() | locals(),
         )
     return made
 
@@ -346,49 +312,31 @@ def packed_refusals(kind: str) -> list[Reject]:
     h, w = functools.partial(zeros_for, kind, 2), params_for(kind, 3, 2)
     rest = (False, 1, 0.0, False, False)
     wrong = (ValueError, RuntimeError, TypeError)
-    return [
-        Reject(
-            wrong,
-            (f"{name}: argument 1 (data) has shape [3], wanted [rows, features]",),
-            lambda: call(ones(3), (1,), h(1, 1), w, *rest),
-        ),
-        Reject(
-            wrong,
-            (f"{name}: argument 2 (batch_sizes) is empty",),
-            lambda: call(ones(3, 3), (), h(1, 1), w, *rest),
-        ),
-        Reject(
-            wrong,
-            (f"{name}: argument 2 (batch_sizes) is [1, 2], wanted numbers above 0",),
-            lambda: call(ones(3, 3), (1, 2), h(1, 1), w, *rest),
-        ),
-        Reject(
-            wrong,
-            (f"{name}: argument 2 (batch_sizes) is [2, 0], wanted numbers above 0",),
-            lambda: call(ones(2, 3), (2, 0), h(1, 2), w, *rest),
-        ),
-        Reject(
-            wrong,
-            (f"{name}: argument 2 (batch_sizes) is [2, 2], wanted numbers whose sum is 3",),
-            lambda: call(ones(3, 3), (2, 2), h(1, 2), w, *rest),
-        ),
-        Reject(
-            wrong,
-            (f"{name}: argument 3 (hx) has shape [1, 1, 2]", "wanted [1, 2, 2]"),
-            lambda: call(ones(3, 3), (2, 1), h(1, 1), w, *rest),
-        ),
-        Reject(
-            wrong,
-            (f"{name}: argument 3 (hx) is float64", "wanted float32, as argument 1"),
-            lambda: call(
+    return refusals(
+        f"""
+            call(ones(3), (1,), h(1, 1), w, *rest)
+                # wrong: {name}: argument 1 (data) has shape [3], wanted [rows, features]
+            call(ones(3, 3), (), h(1, 1), w, *rest)
+                # wrong: {name}: argument 2 (batch_sizes) is empty
+            call(ones(3, 3), (1, 2), h(1, 1), w, *rest)
+                # wrong: {name}: argument 2 (batch_sizes) is [1, 2], wanted numbers above 0
+            call(ones(2, 3), (2, 0), h(1, 2), w, *rest)
+                # wrong: {name}: argument 2 (batch_sizes) is [2, 0], wanted numbers above 0
+            call(ones(3, 3), (2, 2), h(1, 2), w, *rest)
+                # wrong: {name}: argument 2 (batch_sizes) is [2, 2], wanted numbers whose sum is 3
+            call(ones(3, 3), (2, 1), h(1, 1), w, *rest)
+                # wrong: {name}: argument 3 (hx) has shape [1, 1, 2] ... wanted [1, 2, 2]
+            call(
                 ones(3, 3),
                 (2, 1),
                 [s.double() for s in h(1, 2)] if kind == "lstm" else h(1, 2).double(),
                 w,
                 *rest,
-            ),
-        ),
-    ]
+            )
+                # wrong: {name}: argument 3 (hx) is float64 ... wanted float32, as argument 1
+        """,
+        globals() | locals(),
+    )
 
 
 def cell_refusals(kind: str) -> list[Reject]:
@@ -397,51 +345,28 @@ def cell_refusals(kind: str) -> list[Reject]:
     h, w = functools.partial(zeros_for, kind, 2), params_for(kind, 3, 2)
     sums = 2 * GATES[kind]
     wrong = (ValueError, RuntimeError, TypeError)
-    made = [
-        Reject(
-            wrong,
-            (f"{name}: argument 1 (input) has shape [1, 1, 3], wanted [batch, features]",),
-            lambda: call(ones(1, 1, 3), h(1), *w),
-        ),
-        Reject(
-            wrong,
-            (f"{name}: argument 1 (input) is int64",),
-            lambda: call(libdl.zeros(1, 3, dtype=libdl.int64), h(1), *w),
-        ),
-        Reject(
-            wrong,
-            (f"{name}: argument 2 (hx) has shape [4, 2]", "wanted [1, 2]"),
-            lambda: call(ones(1, 3), h(4), *w),
-        ),
-        Reject(
-            wrong,
-            (
-                f"{name}: argument 1 (input) has 3 features, wanted 2, for w_ih has shape "
-                f"[{sums}, 2]",
-            ),
-            lambda: call(ones(1, 3), h(1), w[1], w[1]),
-        ),
-        Reject(
-            wrong,
-            (f"{name}: argument 3 (w_ih) has shape [6]",),
-            lambda: call(ones(1, 3), h(1), ones(6), w[1]),
-        ),
-        Reject(
-            wrong,
-            (f"{name}: argument 4 (w_hh) is float64, wanted float32, as argument 1",),
-            lambda: call(ones(1, 3), h(1), w[0], w[1].double()),
-        ),
-        Reject(
-            wrong,
-            (f"{name}: argument 5 (b_ih) has shape [1], wanted [{sums}]",),
-            lambda: call(ones(1, 3), h(1), *w, ones(1)),
-        ),
-        Reject(
-            wrong,
-            (f"{name}: argument 6 (b_hh) has shape [1], wanted [{sums}]",),
-            lambda: call(ones(1, 3), h(1), *w, None, ones(1)),
-        ),
-    ]
+    made = refusals(
+        f"""
+            call(ones(1, 1, 3), h(1), *w)
+                # wrong: {name}: argument 1 (input) has shape [1, 1, 3], wanted [batch, features]
+            call(libdl.zeros(1, 3, dtype=libdl.int64), h(1), *w)
+                # wrong: {name}: argument 1 (input) is int64
+            call(ones(1, 3), h(4), *w)
+                # wrong: {name}: argument 2 (hx) has shape [4, 2] ... wanted [1, 2]
+            call(ones(1, 3), h(1), w[1], w[1])
+                # wrong: {name}: argument 1 (input) has 3 features, wanted 2, for w_ih has shape
+                #    [{sums}, 2]
+            call(ones(1, 3), h(1), ones(6), w[1])
+                # wrong: {name}: argument 3 (w_ih) has shape [6]
+            call(ones(1, 3), h(1), w[0], w[1].double())
+                # wrong: {name}: argument 4 (w_hh) is float64, wanted float32, as argument 1
+            call(ones(1, 3), h(1), *w, ones(1))
+                # wrong: {name}: argument 5 (b_ih) has shape [1], wanted [{sums}]
+            call(ones(1, 3), h(1), *w, None, ones(1))
+                # wrong: {name}: argument 6 (b_hh) has shape [1], wanted [{sums}]
+        """,
+        globals() | locals(),
+    )
     if kind == "lstm":
         made.append(
             Reject(
@@ -463,7 +388,7 @@ for kind in GATES:
             getattr(libdl, kind),
             functools.partial(over, kind),
             functools.partial(sequences, kind),
-            rejects=refusals(kind),
+            rejects=sequence_refusals(kind),
             **sums,
         ),
         Case(

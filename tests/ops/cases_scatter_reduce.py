@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import libdl
-from samples import Case, Reject, Sample, integers, numbers
+from samples import Case, Sample, integers, numbers
 
 # Of input, of index, of src, and dim.
 PLACES = [
@@ -91,10 +91,8 @@ def slices(x: Any, dim: int, index: Any, source: Any, word: str, include_self: b
     return reference(x, dim, index, source, word, include_self)
 
 
-def call(name: str, *args: Any) -> Any:
-    return lambda: getattr(libdl, name)(libdl.ones(2, 3), *args)
-
-
+ones = libdl.ones
+X = ones(2, 3)
 INDEX = libdl.zeros(1, 3, dtype=libdl.int64)
 CASES = [
     Case(
@@ -107,36 +105,34 @@ CASES = [
         inplace=True,
         scale=16,
         terms=4.0,
-        rejects=[
-            Reject(
-                ValueError,
-                ("scatter_reduce: argument 5 (reduce) is 'max'", "'amax'"),
-                call("scatter_reduce", 0, INDEX, libdl.ones(1, 3), "max"),
-            ),
-            Reject(
-                TypeError,
-                ("scatter_reduce: argument 4 (src) is float64", "float32"),
-                call("scatter_reduce", 0, INDEX, libdl.ones(1, 3, dtype=libdl.float64), "sum"),
-            ),
-            Reject(
-                IndexError,
-                ("scatter_reduce: argument 2 (dim) is 2", "-2 to 1"),
-                call("scatter_reduce", 2, INDEX, libdl.ones(1, 3), "sum"),
-            ),
-            Reject(
-                ValueError,
-                ("scatter_reduce: argument 3 (index) has shape [1, 3]", "src's [1, 2]"),
-                call("scatter_reduce", 0, INDEX, libdl.ones(1, 2), "amax"),
-            ),
-            *(
-                Reject(
-                    IndexError,
-                    ("scatter_reduce: argument 3 (index)", "7"),
-                    call("scatter_reduce", 0, INDEX + 7, libdl.ones(1, 3), word),
-                )
-                for word in WORDS
-            ),
-        ],
+        rejects="""
+            libdl.scatter_reduce(X, 0, INDEX, ones(1, 3), "max")
+                # ValueError: scatter_reduce: argument 5 (reduce) is 'max' ... 'amax'
+            libdl.scatter_reduce(X, 0, INDEX, ones(1, 3).double(), "sum")
+                # TypeError: scatter_reduce: argument 4 (src) is float64 ... float32
+            libdl.scatter_reduce(X, 2, INDEX, ones(1, 3), "sum")
+                # IndexError: scatter_reduce: argument 2 (dim) is 2 ... -2 to 1
+            libdl.scatter_reduce(X, 0, INDEX, ones(1, 2), "amax")
+                # ValueError: scatter_reduce: argument 3 (index) has shape [1, 3] ... src's [1, 2]
+            libdl.scatter_reduce(X[0], 0, INDEX[0], ones(1, 3), "amax")
+                # ValueError: scatter_reduce: argument 3 (index) ... no larger sizes than src's
+            libdl.scatter_reduce(X, 0, INDEX.float(), ones(1, 3), "prod")
+                # TypeError: scatter_reduce: argument 3 (index) is float32
+            libdl.scatter_reduce(X.bool(), 0, INDEX, ones(1, 3).bool(), "mean")
+                # TypeError: scatter_reduce: argument ... is bool, wanted
+            libdl.scatter_reduce(X + 0j, 0, INDEX, ones(1, 3) + 0j, "amax")
+                # TypeError: scatter_reduce: argument ... complex64, wanted another
+            libdl.scatter_reduce(X, 0, INDEX + 7, ones(1, 3), "sum")
+                # IndexError: scatter_reduce: argument 3 (index) holds 7
+            libdl.scatter_reduce(X, 0, INDEX + 7, ones(1, 3), "prod")
+                # IndexError: scatter_reduce: argument 3 (index) holds 7
+            libdl.scatter_reduce(X, 0, INDEX + 7, ones(1, 3), "mean")
+                # IndexError: scatter_reduce: argument 3 (index) holds 7
+            libdl.scatter_reduce(X, 0, INDEX + 7, ones(1, 3), "amax")
+                # IndexError: scatter_reduce: argument 3 (index) holds 7
+            libdl.scatter_reduce(X, 0, INDEX + 7, ones(1, 3), "amin")
+                # IndexError: scatter_reduce: argument 3 (index) holds 7
+        """,
     ),
     Case(
         "index_reduce",
@@ -148,27 +144,22 @@ CASES = [
         inplace=True,
         scale=16,
         terms=4.0,
-        rejects=[
-            Reject(
-                ValueError,
-                ("index_reduce: argument 5 (reduce) is 'sum'", "'prod'"),
-                call("index_reduce", 0, INDEX[0], libdl.ones(3, 3), "sum"),
-            ),
-            Reject(
-                ValueError,
-                ("index_reduce: argument 4 (source) has shape [2, 3]", "3 in dimension 0"),
-                call("index_reduce", 0, INDEX[0], libdl.ones(2, 3), "prod"),
-            ),
-            Reject(
-                ValueError,
-                ("index_reduce: argument 3 (index) has shape [1, 3]", "1-d"),
-                call("index_reduce", 0, INDEX, libdl.ones(3, 3), "prod"),
-            ),
-            Reject(
-                TypeError,
-                ("index_reduce: argument 4 (source) is float64",),
-                call("index_reduce", 0, INDEX[0], libdl.ones(3, 3, dtype=libdl.float64), "prod"),
-            ),
-        ],
+        rejects="""
+            libdl.index_reduce(X, 0, INDEX[0], ones(3, 3), "sum")
+                # ValueError: index_reduce: argument 5 (reduce) is 'sum' ... 'prod'
+            libdl.index_reduce(X, 0, INDEX[0], ones(2, 3), "prod")
+                # ValueError: index_reduce: argument 4 (source) has shape [2, 3] ...
+                #    3 in dimension 0
+            libdl.index_reduce(X, 0, INDEX, ones(3, 3), "prod")
+                # ValueError: index_reduce: argument 3 (index) has shape [1, 3] ... 1-d
+            libdl.index_reduce(X, 0, INDEX[0], ones(3, 3).double(), "prod")
+                # TypeError: index_reduce: argument 4 (source) is float64
+            libdl.index_reduce(X, 0, INDEX[0], ones(3, 3).long(), "mean")
+                # TypeError: index_reduce: argument 4 (source) is int64
+            libdl.index_reduce(X, 0, INDEX[0] + 2, ones(3, 3), "amin")
+                # IndexError: index_reduce: argument 3 (index) holds 2
+            libdl.index_reduce(X.bool(), 0, INDEX[0], ones(3, 3).bool(), "mean")
+                # TypeError: index_reduce: argument ... is bool, wanted
+        """,
     ),
 ]

@@ -19,6 +19,7 @@ import checks_meta
 import checks_overlap
 import checks_vmap
 from known import KNOWN
+from refusals import rejected
 from samples import Case, Sample
 
 if TYPE_CHECKING:
@@ -40,7 +41,10 @@ def cases() -> list[Case]:
     folder = pathlib.Path(__file__).parent
     found: list[Case] = []
     for path in sorted(folder.glob("cases_*.py")):
-        found += importlib.import_module(path.stem).CASES
+        module = importlib.import_module(path.stem)
+        for case in module.CASES:
+            case.rejects = rejected(case.rejects, vars(module))
+        found += module.CASES
     return found
 
 

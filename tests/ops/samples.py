@@ -80,7 +80,7 @@ class Case:
     inplace: bool = False
     view: bool = False
     scale: float = 1.0  # how many times the dtype's tolerance a sum or composition needs
-    rejects: list[Reject] = field(default_factory=list)
+    rejects: str | list[Reject | str] = ""  # as texts of refusals.py
 
 
 def numbers(

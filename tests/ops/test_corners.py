@@ -5,6 +5,7 @@ some; second derivatives; and slopes of numbers whose squares leave the range.""
 import math
 
 import pytest
+from answered import parsed
 
 import libdl
 from libdl.autograd import forward_ad
@@ -12,169 +13,77 @@ from libdl.autograd import forward_ad
 F = libdl.nn.functional
 INF, NAN = math.inf, math.nan
 
-# For each: the call, and (x, slope, second derivative).
-CORNERS = {
-    "relu": (lambda m, F, x: F.relu(x), [(0.0, 0.0, 0.0), (-0.0, 0.0, 0.0), (1.0, 1.0, 0.0)]),
-    "leaky_relu": (
-        lambda m, F, x: F.leaky_relu(x),
-        [(0.0, 0.01, 0.0), (-0.0, 0.01, 0.0), (-1.0, 0.01, 0.0)],
-    ),
-    "leaky_relu_below": (
-        lambda m, F, x: F.leaky_relu(x, -0.5),
-        [(0.0, -0.5, 0.0), (-0.0, -0.5, 0.0)],
-    ),
-    "elu": (
-        lambda m, F, x: F.elu(x, 2.0),
-        [(0.0, 2.0, 0.0), (-0.0, 2.0, 0.0), (-1.0, 0.7357588823428847, 0.7357588823428847)],
-    ),
-    "celu": (
-        lambda m, F, x: F.celu(x, 2.0),
-        [
-            (0.0, 1.0, 0.0),
-            (-0.0, 1.0, 0.0),
-            (-1.0, 0.6065306597126334, 0.3032653298563167),
-            (1.0, 1.0, 0.0),
-        ],
-    ),
-    "selu": (
-        lambda m, F, x: F.selu(x),
-        [(0.0, 1.7580993408473766, 0.0), (-0.0, 1.7580993408473766, 0.0)],
-    ),
-    "hardtanh": (
-        lambda m, F, x: F.hardtanh(x),
-        [(-1.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)],
-    ),
-    "relu6": (lambda m, F, x: F.relu6(x), [(0.0, 0.0, 0.0), (6.0, 0.0, 0.0), (1.0, 1.0, 0.0)]),
-    "hardsigmoid": (
-        lambda m, F, x: F.hardsigmoid(x),
-        [(-3.0, 0.0, 0.0), (3.0, 0.0, 0.0), (0.0, 1 / 6, 0.0)],
-    ),
-    "hardswish": (
-        lambda m, F, x: F.hardswish(x),
-        [(-3.0, 0.0, 0.0), (3.0, 1.0, 0.0), (0.0, 0.5, 0.3333333333333333)],
-    ),
-    "threshold": (lambda m, F, x: F.threshold(x, 1.0, 9.0), [(1.0, 0.0, 0.0), (2.0, 1.0, 0.0)]),
-    "hardshrink": (
-        lambda m, F, x: F.hardshrink(x),
-        [(-0.5, 0.0, 0.0), (0.5, 0.0, 0.0), (0.0, 0.0, 0.0)],
-    ),
-    "softshrink": (
-        lambda m, F, x: F.softshrink(x),
-        [(-0.5, 0.0, 0.0), (0.5, 0.0, 0.0), (0.0, 0.0, 0.0)],
-    ),
-    "softshrink_of_nothing": (
-        lambda m, F, x: F.softshrink(x, 0.0),
-        [(0.0, 0.0, 0.0), (1.0, 1.0, 0.0)],
-    ),
-    "prelu": (
-        lambda m, F, x: F.prelu(x, m.tensor([0.25], dtype=x.dtype)),
-        [(0.0, 0.25, 0.0), (-0.0, 0.25, 0.0), (1.0, 1.0, 0.0), (-1.0, 0.25, 0.0)],
-    ),
-    "clamp": (
-        lambda m, F, x: m.clamp(x, -1.0, 1.0),
-        [(-1.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (2.0, 0.0, 0.0)],
-    ),
-    "clamp_of_one": (lambda m, F, x: m.clamp(x, 1.0, 1.0), [(1.0, 0.0, 0.0), (0.0, 0.0, 0.0)]),
-    "clamp_crossed": (
-        lambda m, F, x: m.clamp(x, 2.0, -2.0),
-        [(2.0, 0.0, 0.0), (-2.0, 0.0, 0.0), (0.0, 0.0, 0.0)],
-    ),
-    "clamp_by_tensors": (
-        lambda m, F, x: m.clamp(x, m.full_like(x, -1.0), m.full_like(x, 1.0)),
-        [(-1.0, 0.5, 0.0), (1.0, 0.5, 0.0), (0.0, 1.0, 0.0), (2.0, 0.0, 0.0)],
-    ),
-    "clamp_min": (lambda m, F, x: m.clamp_min(x, 0.0), [(0.0, 0.0, 0.0), (-0.0, 0.0, 0.0)]),
-    "abs": (lambda m, F, x: m.abs(x), [(0.0, 0.0, 0.0), (-0.0, 0.0, 0.0)]),
-    "maximum": (
-        lambda m, F, x: m.maximum(x, 2 * x - x.detach()),
-        [(1.0, 1.5, 0.0), (-1.0, 1.5, 0.0)],
-    ),
-    "minimum": (
-        lambda m, F, x: m.minimum(x, 2 * x - x.detach()),
-        [(1.0, 1.5, 0.0), (-1.0, 1.5, 0.0)],
-    ),
-    "fmax": (lambda m, F, x: m.fmax(x, 2 * x - x.detach()), [(1.0, 1.5, 0.0), (-1.0, 1.5, 0.0)]),
-    "fmin": (lambda m, F, x: m.fmin(x, 2 * x - x.detach()), [(1.0, 1.5, 0.0), (-1.0, 1.5, 0.0)]),
-    "max_of_two": (lambda m, F, x: m.max(x, m.ones_like(x)), [(1.0, 0.5, 0.0), (0.0, 0.0, 0.0)]),
-    "min_of_two": (lambda m, F, x: m.min(x, m.ones_like(x)), [(1.0, 0.5, 0.0), (0.0, 1.0, 0.0)]),
-    "amax": (
-        lambda m, F, x: m.stack([x, x * 3 - 2 * x.detach()]).amax(0),
-        [(1.0, 2.0, 0.0), (-1.0, 2.0, 0.0)],
-    ),
-    "amin": (
-        lambda m, F, x: m.stack([x, x * 3 - 2 * x.detach()]).amin(0),
-        [(1.0, 2.0, 0.0), (-1.0, 2.0, 0.0)],
-    ),
-    "max_along": (
-        lambda m, F, x: m.stack([x, x * 3 - 2 * x.detach()]).max(0)[0],
-        [(1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)],
-    ),
-    "median": (
-        lambda m, F, x: m.median(m.cat([x, x * 3 - 2 * x.detach(), x - 1])).expand(1),
-        [(1.0, 2.0, 0.0)],
-    ),
-    "logit": (
-        lambda m, F, x: m.logit(x, 0.25),
-        [
-            (0.25, 5.333333333333333, -14.222222222222221),
-            (0.75, 5.333333333333333, 14.222222222222221),
-            (0.5, 4.0, 0.0),
-            (0.1, 0.0, 0.0),
-        ],
-    ),
-    "huber": (
-        lambda m, F, x: F.huber_loss(x, m.zeros_like(x), "none", 1.0),
-        [(-1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (0.0, 0.0, 1.0)],
-    ),
-    "smooth_l1": (
-        lambda m, F, x: F.smooth_l1_loss(x, m.zeros_like(x), reduction="none"),
-        [(-1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (0.0, 0.0, 1.0)],
-    ),
-    "smooth_l1_of_none": (
-        lambda m, F, x: F.smooth_l1_loss(x, m.zeros_like(x), reduction="none", beta=0.0),
-        [(0.0, 0.0, 0.0), (1.0, 1.0, 0.0)],
-    ),
-    "l1": (
-        lambda m, F, x: F.l1_loss(x, m.zeros_like(x), reduction="none"),
-        [(0.0, 0.0, 0.0), (1.0, 1.0, 0.0)],
-    ),
-    "hinge": (
-        lambda m, F, x: F.hinge_embedding_loss(x, -m.ones_like(x), 1.0, reduction="none"),
-        [(1.0, 0.0, 0.0), (0.0, -1.0, 0.0)],
-    ),
-    "margin_ranking": (
-        lambda m, F, x: F.margin_ranking_loss(
-            x, m.zeros_like(x), m.ones_like(x), 1.0, reduction="none"
-        ),
-        [(1.0, -0.0, 0.0), (0.0, -1.0, 0.0)],
-    ),
-    "fmod": (lambda m, F, x: m.fmod(x, 2.0), [(2.0, 1.0, 0.0), (-2.0, 1.0, 0.0), (0.0, 1.0, 0.0)]),
-    "remainder": (
-        lambda m, F, x: m.remainder(x, 2.0),
-        [(2.0, 1.0, 0.0), (-2.0, 1.0, 0.0), (0.0, 1.0, 0.0)],
-    ),
-    "frac": (lambda m, F, x: m.frac(x), [(1.0, 1.0, 0.0), (-1.0, 1.0, 0.0), (0.0, 1.0, 0.0)]),
-    "sign": (lambda m, F, x: m.sign(x) + x, [(0.0, 1.0, 0.0), (1.0, 1.0, 0.0)]),
-    "copysign": (
-        lambda m, F, x: m.copysign(x, -1.0),
-        [(0.0, 0.0, 0.0), (-0.0, 0.0, 0.0), (1.0, -1.0, 0.0)],
-    ),
-    "hypot": (lambda m, F, x: m.hypot(x, m.zeros_like(x)), [(1.0, 1.0, 0.0)]),
-    "logsigmoid": (lambda m, F, x: F.logsigmoid(x), [(0.0, 0.5, -0.25)]),
-}
+# Of each call of x: x, its slope and its second derivative.
+CORNERS = parsed(
+    """
+F.relu(x)  # -> [[0., 0., 0.], [-0., 0., 0.], [1., 1., 0.]]
+F.leaky_relu(x)  # -> [[0., 0.01, 0.], [-0., 0.01, 0.], [-1., 0.01, 0.]]
+F.leaky_relu(x, -0.5)  # -> [[0., -0.5, 0.], [-0., -0.5, 0.]]
+F.elu(x, 2.0)  # -> [[0., 2., 0.], [-0., 2., 0.], [-1., 0.7357588823428847, 0.7357588823428847]]
+F.celu(x, 2.0)  # -> [[0., 1., 0.], [-0., 1., 0.], [-1., 0.6065306597126334, 0.3032653298563167],
+    #    [1., 1., 0.]]
+F.selu(x)  # -> [[0., 1.7580993408473766, 0.], [-0., 1.7580993408473766, 0.]]
+F.hardtanh(x)  # -> [[-1., 0., 0.], [1., 0., 0.], [0., 1., 0.]]
+F.relu6(x)  # -> [[0., 0., 0.], [6., 0., 0.], [1., 1., 0.]]
+F.hardsigmoid(x)  # -> [[-3., 0., 0.], [3., 0., 0.], [0., 0.16666666666666666, 0.]]
+F.hardswish(x)  # -> [[-3., 0., 0.], [3., 1., 0.], [0., 0.5, 0.3333333333333333]]
+F.threshold(x, 1.0, 9.0)  # -> [[1., 0., 0.], [2., 1., 0.]]
+F.hardshrink(x)  # -> [[-0.5, 0., 0.], [0.5, 0., 0.], [0., 0., 0.]]
+F.softshrink(x)  # -> [[-0.5, 0., 0.], [0.5, 0., 0.], [0., 0., 0.]]
+F.softshrink(x, 0.0)  # -> [[0., 0., 0.], [1., 1., 0.]]
+F.prelu(x, libdl.tensor([0.25], dtype=x.dtype))  # -> [[0., 0.25, 0.], [-0., 0.25, 0.], [1., 1.,
+    #    0.], [-1., 0.25, 0.]]
+libdl.clamp(x, -1.0, 1.0)  # -> [[-1., 0., 0.], [1., 0., 0.], [0., 1., 0.], [2., 0., 0.]]
+libdl.clamp(x, 1.0, 1.0)  # -> [[1., 0., 0.], [0., 0., 0.]]
+libdl.clamp(x, 2.0, -2.0)  # -> [[2., 0., 0.], [-2., 0., 0.], [0., 0., 0.]]
+libdl.clamp(x, libdl.full_like(x, -1.0), libdl.full_like(x, 1.0))
+    # -> [[-1., 0.5, 0.], [1., 0.5, 0.], [0., 1., 0.], [2., 0., 0.]]
+libdl.clamp_min(x, 0.0)  # -> [[0., 0., 0.], [-0., 0., 0.]]
+libdl.abs(x)  # -> [[0., 0., 0.], [-0., 0., 0.]]
+libdl.maximum(x, 2 * x - x.detach())  # -> [[1., 1.5, 0.], [-1., 1.5, 0.]]
+libdl.minimum(x, 2 * x - x.detach())  # -> [[1., 1.5, 0.], [-1., 1.5, 0.]]
+libdl.fmax(x, 2 * x - x.detach())  # -> [[1., 1.5, 0.], [-1., 1.5, 0.]]
+libdl.fmin(x, 2 * x - x.detach())  # -> [[1., 1.5, 0.], [-1., 1.5, 0.]]
+libdl.max(x, libdl.ones_like(x))  # -> [[1., 0.5, 0.], [0., 0., 0.]]
+libdl.min(x, libdl.ones_like(x))  # -> [[1., 0.5, 0.], [0., 1., 0.]]
+libdl.stack([x, x * 3 - 2 * x.detach()]).amax(0)  # -> [[1., 2., 0.], [-1., 2., 0.]]
+libdl.stack([x, x * 3 - 2 * x.detach()]).amin(0)  # -> [[1., 2., 0.], [-1., 2., 0.]]
+libdl.stack([x, x * 3 - 2 * x.detach()]).max(0)[0]  # -> [[1., 1., 0.], [-1., 1., 0.]]
+libdl.median(libdl.cat([x, x * 3 - 2 * x.detach(), x - 1])).expand(1)  # -> [[1., 2., 0.]]
+libdl.logit(x, 0.25)  # -> [[0.25, 5.333333333333333, -14.222222222222221], [0.75,
+    #    5.333333333333333, 14.222222222222221], [0.5, 4., 0.], [0.1, 0., 0.]]
+F.huber_loss(x, libdl.zeros_like(x), "none", 1.0)  # -> [[-1., -1., 0.], [1., 1., 0.], [0., 0., 1.]]
+F.smooth_l1_loss(x, libdl.zeros_like(x), reduction="none")  # -> [[-1., -1., 0.], [1., 1., 0.], [0.,
+    #    0., 1.]]
+F.smooth_l1_loss(x, libdl.zeros_like(x), reduction="none", beta=0.0)
+    # -> [[0., 0., 0.], [1., 1., 0.]]
+F.l1_loss(x, libdl.zeros_like(x), reduction="none")  # -> [[0., 0., 0.], [1., 1., 0.]]
+F.hinge_embedding_loss(x, -libdl.ones_like(x), 1.0, reduction="none")
+    # -> [[1., 0., 0.], [0., -1., 0.]]
+F.margin_ranking_loss(x, libdl.zeros_like(x), libdl.ones_like(x), 1.0, reduction="none")
+    # -> [[1., -0., 0.], [0., -1., 0.]]
+libdl.fmod(x, 2.0)  # -> [[2., 1., 0.], [-2., 1., 0.], [0., 1., 0.]]
+libdl.remainder(x, 2.0)  # -> [[2., 1., 0.], [-2., 1., 0.], [0., 1., 0.]]
+libdl.frac(x)  # -> [[1., 1., 0.], [-1., 1., 0.], [0., 1., 0.]]
+libdl.sign(x) + x  # -> [[0., 1., 0.], [1., 1., 0.]]
+libdl.copysign(x, -1.0)  # -> [[0., 0., 0.], [-0., 0., 0.], [1., -1., 0.]]
+libdl.hypot(x, libdl.zeros_like(x))  # -> [[1., 1., 0.]]
+F.logsigmoid(x)  # -> [[0., 0.5, -0.25]]
+"""
+)[""]
 
 
-@pytest.mark.parametrize("name", CORNERS)
-def test_slopes_at_corners(name):
-    call, rows = CORNERS[name]
-    for at, slope, bend in rows:
+@pytest.mark.parametrize("corner", CORNERS, ids=lambda corner: corner.line)
+def test_slopes_at_corners(corner):
+    call = eval(f"lambda x: {corner.line}", {"libdl": libdl, "F": F})
+    for at, slope, bend in corner.value:
         x = libdl.tensor([at], dtype=libdl.float64, requires_grad=True)
-        (g,) = libdl.autograd.grad(call(libdl, F, x).sum(), x, create_graph=True)
+        (g,) = libdl.autograd.grad(call(x).sum(), x, create_graph=True)
         assert g.item() == pytest.approx(slope, rel=1e-12), at
         h = libdl.autograd.grad(g.sum(), x, allow_unused=True)[0] if g.requires_grad else None
         assert (0 if h is None else h.item()) == pytest.approx(bend, rel=1e-12), at
         with forward_ad.dual_level():
-            y = call(libdl, F, forward_ad.make_dual(x.detach(), libdl.ones_like(x.detach())))
+            y = call(forward_ad.make_dual(x.detach(), libdl.ones_like(x.detach())))
             t = forward_ad.unpack_dual(y).tangent
         assert (0 if t is None else t.sum().item()) == pytest.approx(slope, rel=1e-12), at
 

@@ -16,6 +16,7 @@ import checks_overlap
 import harness
 import libdl
 from libdl.autograd import Function
+from refusals import refusals
 from samples import Case, Fixed, Sample, numbers, unary
 
 GOOD = Case(
@@ -218,3 +219,30 @@ def test_numbers_stay_away_from_kinks():
     x = numbers((1000,), 3, away=0.01)
     assert np.min(np.abs(x - np.round(x))) >= 0.01
     assert isinstance(Sample((x,)).smooth, bool)
+
+
+TOLD = """
+    ## A call of several lines, whose error has two parts, one of them told in two lines.
+    pad(
+        [1], "mirror"
+    )
+        # ValueError | NONE: pad: argument 2 (mode)
+        #    is 'mirror' ... 'reflect'
+    pad([], 3)
+        # TypeError: pad: argument 1
+"""
+
+
+def test_refusals_as_text_are_calls_with_their_errors():
+    def pad(*args):
+        raise TypeError(args)
+
+    first, second = refusals(TOLD, {"pad": pad, "NONE": (IndexError, KeyError)})
+    assert first.error == (ValueError, IndexError, KeyError) and second.error == (TypeError,)
+    assert first.words == ("pad: argument 2 (mode) is 'mirror'", "'reflect'")
+    for reject, args in ((first, ([1], "mirror")), (second, ([], 3))):
+        with pytest.raises(TypeError) as caught:
+            reject.call()
+        assert caught.value.args == (args,)
+    with pytest.raises(SyntaxError):
+        refusals("pad([], 3)", {"pad": pad})  # without an error

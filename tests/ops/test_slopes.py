@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from answered import Answer, parsed
 
 import libdl
 from libdl.nn import functional as F
@@ -29,98 +30,45 @@ def slopes(function: Callable[..., Any], *inputs: list[float]) -> list[Any]:
 
 
 X = [-3.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 6.0, NAN, INF, -INF]
-# name: function, first and second derivative
-CORNERS: dict[str, tuple[Callable[[Any], Any], list[float], list[float]]] = {
-    "relu": (F.relu, [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0], [0] * 11),
-    "relu6": (F.relu6, [0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0], [0] * 11),
-    "clamp": (lambda x: x.clamp(-1, 1), [0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0], [0] * 11),
-    "clamp min": (lambda x: x.clamp(min=-1), [0, 0, 1, 1, 1, 1, 1, 1, 0, 1, 0], [0] * 11),
-    "clamp max": (lambda x: x.clamp(max=1), [1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1], [0] * 11),
-    "clamp, crossed": (lambda x: x.clamp(1, -1), [0] * 11, [0] * 11),
-    "threshold": (lambda x: F.threshold(x, 0.5, 20), [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0], [0] * 11),
-    "leaky_relu": (
-        lambda x: F.leaky_relu(x, 0.25),
-        [0.25, 0.25, 0.25, 0.25, 0.25, 1, 1, 1, 0.25, 1, 0.25],
-        [0] * 11,
-    ),
-    "hardshrink": (F.hardshrink, [1, 1, 0, 0, 0, 0, 1, 1, 0, 1, 1], [0] * 11),
-    "abs": (libdl.abs, [-1, -1, -1, 0, 0, 1, 1, 1, NAN, 1, -1], [0] * 11),
-    "elu": (
-        lambda x: F.elu(x, 2.0),
-        [0.09957413673572789, 0.7357588823428847, 1.2130613194252668, 2, 2, 1, 1, 1, 1, 1, 0],
-        [0.09957413673572789, 0.7357588823428847, 1.2130613194252668, 0, 0, 0, 0, 0, 0, 0, 0],
-    ),
-    "softplus": (
-        F.softplus,
-        [
-            0.04742587317756678,
-            0.2689414213699951,
-            0.37754066879814546,
-            0.5,
-            0.5,
-            0.6224593312018546,
-            0.7310585786300049,
-            0.9975273768433653,
-            NAN,
-            1,
-            0,
-        ],
-        [
-            0.045176659730912144,
-            0.19661193324148188,
-            0.2350037122015945,
-            0.25,
-            0.25,
-            0.2350037122015945,
-            0.19661193324148188,
-            0.002466509291360048,
-            NAN,
-            0,
-            0,
-        ],
-    ),
-    "logsigmoid": (
-        F.logsigmoid,
-        [
-            0.9525741268224333,
-            0.7310585786300049,
-            0.6224593312018546,
-            0.5,
-            0.5,
-            0.37754066879814546,
-            0.2689414213699951,
-            0.0024726231566347748,
-            NAN,
-            0,
-            1,
-        ],
-        [
-            -0.045176659730912144,
-            -0.19661193324148188,
-            -0.2350037122015945,
-            -0.25,
-            -0.25,
-            -0.2350037122015945,
-            -0.19661193324148188,
-            -0.0024665092913599995,
-            NAN,
-            0,
-            0,
-        ],
-    ),
-}
+# The first derivatives there, and the second ones, or the one number that all of these are.
+CORNERS = parsed(
+    """
+F.relu(x)  # -> [[0., 0., 0., 0., 0., 1., 1., 1., 1., 1., 0.], 0.]
+F.relu6(x)  # -> [[0., 0., 0., 0., 0., 1., 1., 0., 0., 0., 0.], 0.]
+x.clamp(-1, 1)  # -> [[0., 0., 1., 1., 1., 1., 0., 0., 0., 0., 0.], 0.]
+x.clamp(min=-1)  # -> [[0., 0., 1., 1., 1., 1., 1., 1., 0., 1., 0.], 0.]
+x.clamp(max=1)  # -> [[1., 1., 1., 1., 1., 1., 0., 0., 0., 0., 1.], 0.]
+x.clamp(1, -1)  # -> [[0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0.], 0.]
+F.threshold(x, 0.5, 20)  # -> [[0., 0., 0., 0., 0., 0., 1., 1., 1., 1., 0.], 0.]
+F.leaky_relu(x, 0.25)  # -> [[0.25, 0.25, 0.25, 0.25, 0.25, 1., 1., 1., 0.25, 1., 0.25], 0.]
+F.hardshrink(x)  # -> [[1., 1., 0., 0., 0., 0., 1., 1., 0., 1., 1.], 0.]
+libdl.abs(x)  # -> [[-1., -1., -1., 0., 0., 1., 1., 1., nan, 1., -1.], 0.]
+F.elu(x, 2.0)  # -> [[0.09957413673572789, 0.7357588823428847, 1.2130613194252668, 2., 2., 1., 1.,
+    #    1., 1., 1., 0.], [0.09957413673572789, 0.7357588823428847, 1.2130613194252668, 0., 0., 0.,
+    #    0., 0., 0., 0., 0.]]
+F.softplus(x)  # -> [[0.04742587317756678, 0.2689414213699951, 0.37754066879814546, 0.5, 0.5,
+    #    0.6224593312018546, 0.7310585786300049, 0.9975273768433653, nan, 1., 0.],
+    #    [0.045176659730912144, 0.19661193324148188, 0.2350037122015945, 0.25, 0.25,
+    #    0.2350037122015945, 0.19661193324148188, 0.002466509291360048, nan, 0., 0.]]
+F.logsigmoid(x)  # -> [[0.9525741268224333, 0.7310585786300049, 0.6224593312018546, 0.5, 0.5,
+    #    0.37754066879814546, 0.2689414213699951, 0.0024726231566347748, nan, 0., 1.],
+    #    [-0.045176659730912144, -0.19661193324148188, -0.2350037122015945, -0.25, -0.25,
+    #    -0.2350037122015945, -0.19661193324148188, -0.0024665092913599995, nan, 0., 0.]]
+"""
+)[""]
 
 
-@pytest.mark.parametrize("name", CORNERS)
-def test_both_derivatives_at_corners(name: str) -> None:
-    function, first, second = CORNERS[name]
+@pytest.mark.parametrize("corner", CORNERS, ids=lambda corner: corner.line)
+def test_both_derivatives_at_corners(corner: Answer) -> None:
+    function = eval(f"lambda x: {corner.line}", {"libdl": libdl, "F": F})
+    first, second = corner.value
     x = libdl.tensor(X, dtype=libdl.float64, requires_grad=True)
     (slope,) = libdl.autograd.grad(function(x).sum(), x, create_graph=True)
     same(slope, first, 1e-15)
-    assert slope.requires_grad is not name.startswith("clamp")  # whose slope is a mask
+    assert slope.requires_grad is not corner.line.startswith("x.clamp")  # whose slope is a mask
     if slope.requires_grad:
         (curve,) = libdl.autograd.grad(slope.sum(), x)
-        same(curve, second, 1e-15)
+        same(curve, second if isinstance(second, list) else [second] * len(X), 1e-15)
     tangent = libdl.func.jvp(function, (x.detach(),), (libdl.ones_like(x),))[1]
     same(tangent, first, 1e-15)
 

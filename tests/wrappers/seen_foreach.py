@@ -60,26 +60,35 @@ CALLS = [
 NOT_IN_PLACE = ("max(", "clone(", "norm(", "zero_", "copy_", "pow(2.", "sqrt([")
 
 
-def every_call():
-    """Each call, and the same in place."""
-    for call in CALLS:
-        yield call
-        if not call.startswith(NOT_IN_PLACE):
-            yield call.replace("(", "_(", 1)
-
-
 def answers(m):
-    return {call: answered(m, call) for call in every_call()}
+    return {call: answered(m, call) for call in CALLS}
 
 
-def answered(library, call):
-    """[the kind of the result, the results, a after the call], or the error's kind."""
-    a = [library.tensor([0.5, 0.25]), library.tensor([[0.75], [0.125], [1.5]])]
-    b = [library.tensor([2.0, 0.5]), library.tensor([[1.0], [4.0], [0.5]])]
-    names = {"d": library, "t": library.tensor, "a": a, "b": b, "f": library}
+def answered(m, call):
+    """The kind of the result and the results, or the error's kind; all that was seen if the call in
+    place gives others, or leaves others in a, or if the plain one has changed a."""
+    found, a = results(m, call)
+    if call.startswith(NOT_IN_PLACE):
+        return found if call.startswith(("zero_", "copy_")) or a == START else [found, a]
+    in_place, written = results(m, call.replace("(", "_(", 1))
+    if isinstance(found, str):
+        return found if in_place == found and a == written == START else [found, a, in_place]
+    lists = ["tuple" if "tuple(a)" in call else "list", *found[1:]]
+    same = repr((a, in_place, written)) == repr((START, lists, found[2:]))  # NaN is NaN
+    return found if same else [found, a, in_place, written]
+
+
+START = [[0.5, 0.25], [[0.75], [0.125], [1.5]]]
+
+
+def results(m, call):
+    """[the kind of the result, the dtypes, each result], or the error's kind; and a after the call."""
+    a, b = [m.tensor(x) for x in START], [m.tensor([2.0, 0.5]), m.tensor([[1.0], [4.0], [0.5]])]
+    names = {"d": m, "t": m.tensor, "a": a, "b": b, "f": m}
     try:
         found = eval(f"f._foreach_{call}", names)
+        dtypes = " ".join(sorted({str(x.dtype).rpartition(".")[2] for x in found}))
+        seen = [type(found).__name__, dtypes, *(x.double().tolist() for x in found)]
     except (RuntimeError, TypeError) as error:
-        return "TypeError" if isinstance(error, TypeError) else "RuntimeError"
-    values = [[str(x.dtype).rpartition(".")[2], x.double().tolist()] for x in found]
-    return [type(found).__name__, values, [x.double().tolist() for x in a]]
+        seen = "TypeError" if isinstance(error, TypeError) else "RuntimeError"
+    return seen, [x.double().tolist() for x in a]

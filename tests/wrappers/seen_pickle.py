@@ -9,6 +9,8 @@ import warnings
 
 from wrappers.answers import digest, filled, numbers, told
 
+TOGETHER = True
+
 
 def pickled(value):
     with warnings.catch_warnings():  # PyTorch warns of hooks, which a pickle has not

@@ -6,6 +6,8 @@ tests/answered.py stores."""
 from wrappers.answers import leaf, numbers
 from wrappers.seen_methods import run, slopes
 
+TOGETHER = True
+
 
 def normalised(m):
     x, image = numbers(m, 2, 4, 3), numbers(m, 2, 4, 3, 3)

@@ -10,7 +10,7 @@ import libdl
 SEEN = Stored(seen_foreach)
 
 
-@pytest.mark.parametrize("call", list(seen_foreach.every_call()))
+@pytest.mark.parametrize("call", seen_foreach.CALLS)
 def test_lists_are_computed_as_in_pytorch(call):
     SEEN.compare(call, seen_foreach.answered(libdl, call))
 
@@ -29,3 +29,8 @@ def test_an_error_names_function_and_list():
     message = r"^_foreach_add_: other has 1 elements, wanted 2"
     with pytest.raises(RuntimeError, match=message):
         libdl._foreach_add_([libdl.ones(1)] * 2, [libdl.ones(1)])
+
+
+def test_a_clone_has_memory_of_its_own():
+    x = [libdl.ones(2), libdl.ones(3)]
+    assert not {y.data_ptr() for y in libdl._foreach_clone(x)} & {y.data_ptr() for y in x}

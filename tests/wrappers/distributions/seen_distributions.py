@@ -7,6 +7,8 @@ import math
 
 from wrappers.answers import digest, numbers, told
 
+TOGETHER = True
+
 INF, NAN = math.inf, math.nan
 
 

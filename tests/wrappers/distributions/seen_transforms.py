@@ -8,6 +8,8 @@ import math
 from wrappers.answers import numbers, told
 from wrappers.distributions.seen_distributions import covariance, parts, simplex, spread, tensor
 
+TOGETHER = True
+
 
 def every(m):
     """A transform of each kind, and what it is applied to."""

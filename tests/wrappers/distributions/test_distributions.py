@@ -5,8 +5,9 @@ they are computed in float64, and lgamma and its kin are what differs most."""
 import math
 
 import pytest
-from answered import Stored, answers_of
+from answered import Stored, answers_of, gathered
 from wrappers.distributions import seen_distributions
+from wrappers.distributions.seen_distributions import PROGRAMS
 
 import libdl as torch
 from libdl import distributions as D
@@ -31,7 +32,7 @@ KNOWN = {
 @pytest.fixture(scope="module")
 def found():
     torch.manual_seed(0)
-    return {p.__name__: by_keys(answers_of(p, torch)) for p in seen_distributions.PROGRAMS}
+    return {p.__name__: by_keys(gathered(answers_of(p, torch))) for p in PROGRAMS}
 
 
 def by_keys(answers):

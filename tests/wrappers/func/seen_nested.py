@@ -125,19 +125,12 @@ def is_tame(values):
     return all(math.isfinite(v) and abs(v) < 1e4 for v in values)
 
 
+def of_seed(m, seed):
+    """What its function gives in each mode, unless that amplifies roundings."""
+    found = {mode: answer(m, seed, mode) for mode in MODES}
+    return {mode: values for mode, values in found.items() if is_tame(values)}
+
+
 def answers(m):
-    """For each seed what its function gives; modes that give the same stand in one line."""
-    found = {}
-    for seed in SEEDS:
-        name, ways = nested(m, seed)[0], {}
-        for mode in MODES:
-            values = answer(m, seed, mode)
-            if is_tame(values):  # the others amplify roundings
-                rounded = tuple(float(f"{v:.9g}") for v in values)
-                ways.setdefault(rounded, []).append(mode)
-        found |= {f"{name}, {' and '.join(modes)}": list(v) for v, modes in ways.items()}
-    return found
-
-
-def modes_of(line):
-    return line.rpartition(", ")[2].split(" and ")
+    found = {nested(m, seed)[0]: of_seed(m, seed) for seed in SEEDS}
+    return {name: modes for name, modes in found.items() if modes}

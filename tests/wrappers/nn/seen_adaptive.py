@@ -4,6 +4,8 @@ tests/answered.py stores."""
 
 from wrappers.answers import digest, filled, gradients, leaf, numbers, told
 
+TOGETHER = True
+
 OPTIONS = {
     "plain": ([3, 6], {}),
     "bias": ([3, 6], {"head_bias": True}),

@@ -7,6 +7,8 @@ import math
 
 from wrappers.answers import bits, digest, filled, gradients, leaf, modes, numbers, told
 
+TOGETHER = True
+
 # -- attention -------------------------------------------------------------------------------------
 
 

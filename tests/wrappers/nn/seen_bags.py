@@ -4,51 +4,23 @@ libdl, or PyTorch, whose answers tests/answered.py stores."""
 
 from wrappers.answers import digest, gradients, leaf, numbers, told
 
-BAGS = {
-    "uneven": ([3, 1, 1, 4, 0, 5, 3, 2], [0, 2, 2, 5]),
-    "one": ([2, 2, 5], [0]),
-    "empty": ([], [0, 0]),
-    "last empty": ([1, 4], [0, 2]),
-}
+TOGETHER = True
+
+UNEVEN = ([3, 1, 1, 4, 0, 5, 3, 2], [0, 2, 2, 5])
 
 
 def at(m, indices, dtype=None):
     return m.tensor(indices, dtype=dtype or m.int64)
 
 
-def every_mode(m):
-    answers, bag = {}, m.nn.functional.embedding_bag
-    for name, (indices, offsets) in BAGS.items():
-        for mode in ("sum", "mean", "max"):
-            for padding in (None, 1, -3):
-                weight = leaf(m, 6, 4)
-                y = bag(at(m, indices), weight, at(m, offsets), mode=mode, padding_idx=padding)
-                answers[f"{name} {mode} {padding}"] = [digest(m, y), gradients(m, y, [weight])]
-    return answers
-
-
 def options(m):
     bag, answers = m.nn.functional.embedding_bag, {}
-    indices, offsets = BAGS["uneven"]
+    indices, offsets = UNEVEN
     for mode in ("sum", "mean"):
         weight = leaf(m, 6, 4)
         y = bag(at(m, indices), weight, at(m, offsets), mode=mode, scale_grad_by_freq=True)
         answers[f"frequency {mode}"] = [digest(m, y), gradients(m, y, [weight])]
-    for last in ([0, 3, 8], [0, 8], [0, 0, 8]):
-        weight = leaf(m, 6, 4)
-        y = bag(at(m, indices), weight, at(m, last), mode="mean", include_last_offset=True)
-        answers[f"last {last}"] = [digest(m, y), gradients(m, y, [weight])]
     for padding in (None, 3):
-        weight, factors = leaf(m, 6, 4), leaf(m, 8, shift=0.4)
-        y = bag(
-            at(m, indices),
-            weight,
-            at(m, offsets),
-            mode="sum",
-            per_sample_weights=factors,
-            padding_idx=padding,
-        )
-        answers[f"weights {padding}"] = [digest(m, y), gradients(m, y, [weight, factors])]
         weight, factors = leaf(m, 6, 4), leaf(m, 2, 4, shift=0.4)
         y = bag(
             at(m, indices).reshape(2, 4),
@@ -72,9 +44,7 @@ def lower_precision(m):
     for dtype in (m.float32, m.float16, m.bfloat16):
         weight = (numbers(m, 6, 4) * 8).round().div(8).to(dtype)
         for mode in ("sum", "max"):
-            y = m.nn.functional.embedding_bag(
-                at(m, BAGS["uneven"][0]), weight, at(m, BAGS["uneven"][1]), mode=mode
-            )
+            y = m.nn.functional.embedding_bag(at(m, UNEVEN[0]), weight, at(m, UNEVEN[1]), mode=mode)
             answers[f"{dtype} {mode}".split(".")[-1]] = [str(y.dtype).split(".")[-1], digest(m, y)]
     return answers
 
@@ -305,7 +275,6 @@ def refused_by_sparse_adam(m):
 
 
 PROGRAMS = [
-    every_mode,
     options,
     lower_precision,
     not_numbers,

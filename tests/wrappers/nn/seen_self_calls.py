@@ -7,6 +7,8 @@ import functools
 import inspect
 import warnings
 
+WHOLE = True
+
 # A class with its arguments, and what it is called with: r is random, i has indices.
 LAYERS = """
 Linear(3, 4) <- r(2, 3) | Bilinear(3, 4, 5) <- r(2, 3), r(2, 4) | LazyLinear(4) <- r(2, 3)
@@ -274,14 +276,33 @@ def answer(m, of, case, names=None):
         return seen(kind, names, use)
 
 
+def bases(m):
+    return (m.nn.Module, m.optim.Optimizer, m.optim.lr_scheduler.LRScheduler)
+
+
+def calls(m):
+    """The methods that each case calls; of a layer the phases in which it calls others than the
+    first one."""
+    ordinary = answer(m, *CASES[0])
+    found = {case: answer(m, of, case) for of, case in CASES}
+    for (of, case), phases in list(zip(CASES, found.values()))[1:]:
+        if of is of_layer:
+            found[case] = {p: names for p, names in phases.items() if names != ordinary.get(p)}
+            found[case] |= {p: "not at all" for p in ordinary if p not in phases}
+    return found
+
+
 def sections(m):
-    """The methods of each class, and the methods that each case calls."""
-    kinds = {m.nn.Module, *(of(m, case)[0] for of, case in CASES)}
+    """The methods of each class, those of its base by the base's name, and what each case calls."""
+    kinds = {*bases(m), *(of(m, case)[0] for of, case in CASES)}
     of_all = {kind.__name__: methods(kind) for kind in sorted(kinds, key=lambda k: k.__name__)}
-    for name, found in of_all.items():  # a module's own ones, without those of all modules
-        if name != "Module" and "named_modules" in found:
-            of_all[name] = ["Module", *sorted({*found} - {*of_all["Module"]})]
+    own = dict(of_all)
+    for kind in kinds:
+        for base in bases(m):
+            if kind is not base and issubclass(kind, base):
+                rest = {*of_all[kind.__name__]} - {*of_all[base.__name__]}
+                own[kind.__name__] = [base.__name__, *sorted(rest)]
     return {
-        "methods": {name: " ".join(found) for name, found in of_all.items()},
-        "calls": {case: answer(m, of, case) for of, case in CASES},
+        "methods": {name: " ".join(found) for name, found in own.items()},
+        "calls": calls(m),
     }

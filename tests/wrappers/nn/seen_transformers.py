@@ -7,6 +7,9 @@ import math
 
 from wrappers.answers import bits, digest, filled, gradients, leaf, modes, numbers, told
 
+TOGETHER = True
+WHOLE = ("first_numbers",)
+
 # -- layers ----------------------------------------------------------------------------------------
 
 LAYERS = {

@@ -23,46 +23,6 @@ def test_of_equals_the_first_counts_and_of_nans_the_last():
     assert F.max_pool2d(lowest, 2, return_indices=True)[1].tolist() == [[[[0]]]]
 
 
-@pytest.mark.parametrize(
-    ("size", "how", "shape"),
-    [
-        (2, {}, (1, 2, 2, 2)),
-        ((2, 3), {}, (1, 2, 2, 1)),
-        (3, {"stride": 1, "padding": 1}, (1, 2, 5, 5)),
-        (3, {"stride": 1, "padding": 1, "dilation": 2}, (1, 2, 3, 3)),
-        (2, {"stride": []}, (1, 2, 2, 2)),
-        (2, {"stride": 2, "ceil_mode": True}, (1, 2, 3, 3)),
-        (3, {"stride": 4, "padding": 1, "ceil_mode": True}, (1, 2, 2, 2)),
-    ],
-)
-def test_shapes(size, how, shape):
-    assert F.max_pool2d(libdl.ones(1, 2, 5, 5), size, **how).shape == shape
-
-
-@pytest.mark.parametrize(
-    ("size", "how"),
-    [
-        ((1, 2, 3), {}),
-        (0, {}),
-        (2, {"stride": 0}),
-        (2, {"padding": 2}),
-        (6, {}),
-        (2, {"padding": -1}),
-        (2, {"dilation": 0}),
-        (2**31, {}),
-    ],
-)
-def test_what_pytorch_refuses(size, how):
-    with pytest.raises((ValueError, RuntimeError), match="max_pool2d: argument"):
-        F.max_pool2d(libdl.ones(1, 2, 5, 5), size, **how)
-
-
-@pytest.mark.parametrize("shape", [(5, 5), (1, 0, 5, 5), (1, 2, 0, 5), (1, 1, 2, 5, 5)])
-def test_shapes_that_are_refused(shape):
-    with pytest.raises(ValueError, match=r"max_pool2d: argument 1 \(input\) has shape"):
-        F.max_pool2d(libdl.ones(shape), 2)
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int64", "uint8"])
 @pytest.mark.parametrize("channels", [3, 5, 70])
 def test_channels_innermost_give_the_same_elements(dtype, channels):
@@ -296,88 +256,44 @@ def test_random_windows():
 # -- layers ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("layer", "shape", "result", "text"),
-    [
-        (
-            nn.MaxPool1d(2),
-            (1, 2, 6),
-            (1, 2, 3),
-            "MaxPool1d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)",
-        ),
-        (
-            nn.MaxPool3d(2, 1),
-            (2, 3, 3, 3),
-            (2, 2, 2, 2),
-            "MaxPool3d(kernel_size=2, stride=1, padding=0, dilation=1, ceil_mode=False)",
-        ),
-        (
-            nn.AvgPool1d(3, 2, 1),
-            (2, 5),
-            (2, 3),
-            "AvgPool1d(kernel_size=(3,), stride=(2,), padding=(1,))",
-        ),
-        (
-            nn.AvgPool2d((2, 3)),
-            (1, 1, 4, 6),
-            (1, 1, 2, 2),
-            "AvgPool2d(kernel_size=(2, 3), stride=(2, 3), padding=0)",
-        ),
-        (
-            nn.AvgPool3d(2),
-            (1, 1, 4, 4, 4),
-            (1, 1, 2, 2, 2),
-            "AvgPool3d(kernel_size=2, stride=2, padding=0)",
-        ),
-        (nn.AdaptiveAvgPool1d(2), (1, 1, 5), (1, 1, 2), "AdaptiveAvgPool1d(output_size=2)"),
-        (
-            nn.AdaptiveAvgPool3d((1, None, 2)),
-            (1, 2, 3, 4, 5),
-            (1, 2, 1, 4, 2),
-            "AdaptiveAvgPool3d(output_size=(1, None, 2))",
-        ),
-        (nn.AdaptiveMaxPool1d(1), (1, 1, 5), (1, 1, 1), "AdaptiveMaxPool1d(output_size=1)"),
-        (
-            nn.AdaptiveMaxPool3d(1),
-            (1, 1, 2, 2, 2),
-            (1, 1, 1, 1, 1),
-            "AdaptiveMaxPool3d(output_size=1)",
-        ),
-        (
-            nn.LPPool1d(2, 3),
-            (1, 1, 6),
-            (1, 1, 2),
-            "LPPool1d(norm_type=2, kernel_size=3, stride=None, ceil_mode=False)",
-        ),
-        (
-            nn.LPPool2d(1.5, 2, 1),
-            (1, 1, 3, 3),
-            (1, 1, 2, 2),
-            "LPPool2d(norm_type=1.5, kernel_size=2, stride=1, ceil_mode=False)",
-        ),
-        (
-            nn.LPPool3d(2, 2),
-            (1, 1, 2, 2, 2),
-            (1, 1, 1, 1, 1),
-            "LPPool3d(norm_type=2, kernel_size=2, stride=None, ceil_mode=False)",
-        ),
-        (
-            nn.FractionalMaxPool2d(2, output_size=2),
-            (1, 1, 5, 5),
-            (1, 1, 2, 2),
-            "FractionalMaxPool2d()",
-        ),
-        (
-            nn.FractionalMaxPool3d(2, output_ratio=0.5),
-            (1, 1, 5, 5, 5),
-            (1, 1, 2, 2, 2),
-            "FractionalMaxPool3d()",
-        ),
-    ],
-)
-def test_layers(layer, shape, result, text):
-    assert layer(libdl.rand(*shape)).shape == result
-    assert repr(layer) == text
+LAYERS = """
+MaxPool1d(2) of 1 2 6
+    # 1 2 3: MaxPool1d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)
+MaxPool3d(2, 1) of 2 3 3 3
+    # 2 2 2 2: MaxPool3d(kernel_size=2, stride=1, padding=0, dilation=1, ceil_mode=False)
+AvgPool1d(3, 2, 1) of 2 5
+    # 2 3: AvgPool1d(kernel_size=(3,), stride=(2,), padding=(1,))
+AvgPool2d((2, 3)) of 1 1 4 6
+    # 1 1 2 2: AvgPool2d(kernel_size=(2, 3), stride=(2, 3), padding=0)
+AvgPool3d(2) of 1 1 4 4 4
+    # 1 1 2 2 2: AvgPool3d(kernel_size=2, stride=2, padding=0)
+AdaptiveAvgPool1d(2) of 1 1 5
+    # 1 1 2: AdaptiveAvgPool1d(output_size=2)
+AdaptiveAvgPool3d((1, None, 2)) of 1 2 3 4 5
+    # 1 2 1 4 2: AdaptiveAvgPool3d(output_size=(1, None, 2))
+AdaptiveMaxPool1d(1) of 1 1 5
+    # 1 1 1: AdaptiveMaxPool1d(output_size=1)
+AdaptiveMaxPool3d(1) of 1 1 2 2 2
+    # 1 1 1 1 1: AdaptiveMaxPool3d(output_size=1)
+LPPool1d(2, 3) of 1 1 6
+    # 1 1 2: LPPool1d(norm_type=2, kernel_size=3, stride=None, ceil_mode=False)
+LPPool2d(1.5, 2, 1) of 1 1 3 3
+    # 1 1 2 2: LPPool2d(norm_type=1.5, kernel_size=2, stride=1, ceil_mode=False)
+LPPool3d(2, 2) of 1 1 2 2 2
+    # 1 1 1 1 1: LPPool3d(norm_type=2, kernel_size=2, stride=None, ceil_mode=False)
+FractionalMaxPool2d(2, output_size=2) of 1 1 5 5
+    # 1 1 2 2: FractionalMaxPool2d()
+FractionalMaxPool3d(2, output_ratio=0.5) of 1 1 5 5 5
+    # 1 1 2 2 2: FractionalMaxPool3d()
+"""
+
+
+@pytest.mark.parametrize(("line", "told"), list(zip(*[iter(LAYERS.strip().splitlines())] * 2)))
+def test_layers(line, told):
+    made, shape = line.split(" of ")
+    layer = eval(f"nn.{made}", {"nn": nn})
+    size = list(layer(libdl.rand(*map(int, shape.split()))).shape)
+    assert told.strip() == f"# {' '.join(map(str, size))}: {layer!r}"
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3])

@@ -2,6 +2,7 @@
 """Trajectories of every optimizer, for test_optimizers.py; tests/answered.py stores PyTorch's."""
 
 NEAR = 1e-13  # test_optimizers.py tells what is compared
+WHOLE = ("float32",)  # each number has its tolerance there
 STEPS = 1, 5, 20
 START = {"vector": [1.0, -2.0, 0.5], "matrix": [[0.5, -1.0], [2.0, 0.25], [-0.75, 1.5]]}
 
@@ -91,19 +92,18 @@ class Run:
         return path
 
 
-def line(dtype, step):
-    return f"{dtype}, step {step}"
+def trajectory(m, call, dtype):
+    """The parameters after some steps."""
+    path = Run(m, *options_of(call), getattr(m, dtype)).follow(max(STEPS))
+    return [path[step - 1] for step in STEPS]
 
 
 def sections(m):
-    """For each call the parameters after some steps."""
-    found = {}
-    for call in CALLS:
-        found[call] = {}
-        for dtype in ("float32", "float64"):
-            path = Run(m, *options_of(call), getattr(m, dtype)).follow(max(STEPS))
-            digits = 9 if dtype == "float32" else 17
-            for step in STEPS:
-                values = [float(f"{x:.{digits}g}") for x in path[step - 1]]
-                found[call][line(dtype, step)] = values
-    return found
+    in_float32 = {
+        call: [[float(f"{x:.8g}") for x in values] for values in trajectory(m, call, "float32")]
+        for call in CALLS
+    }
+    return {
+        "float32": in_float32,
+        "float64": {call: trajectory(m, call, "float64") for call in CALLS},
+    }

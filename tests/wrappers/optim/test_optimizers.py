@@ -37,12 +37,9 @@ LOOSE = {
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("call", CALLS)
 def test_trajectories_are_those_of_pytorch(call, dtype):
-    name, options = options_of(call)
-    path = Run(name, options, getattr(libdl, dtype)).follow(20)
-    bound = LOOSE.get((name, dtype), ROUNDINGS[dtype])
-    for step in seen_optimizers.STEPS:
-        line = seen_optimizers.line(dtype, step)
-        SEEN.compare(line, path[step - 1], call, near=(bound, bound))
+    bound = LOOSE.get((options_of(call)[0], dtype), ROUNDINGS[dtype])
+    found = seen_optimizers.trajectory(libdl, call, dtype)
+    SEEN.compare(call, found, dtype, near=(bound, bound))
 
 
 @pytest.mark.parametrize("way", ["state_dict", "pickle", "deepcopy"])
