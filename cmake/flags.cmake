@@ -79,11 +79,22 @@ function(libdl_flags target)
   endif()
 endfunction()
 
+# libdl_precompile(target): the standard headers, which are most of what a source of the core reads,
+# are parsed once. Of GCC alone: Clang reads each source as it stands (tests/gates), so that none
+# forgets an include.
+function(libdl_precompile target)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND PROJECT_IS_TOP_LEVEL AND NOT LIBDL_UNITY)
+    target_precompile_headers(${target} PRIVATE
+      <algorithm> <array> <atomic> <bit> <cmath> <complex> <cstring> <limits> <memory> <mutex>
+      <optional> <span> <string> <string_view> <unordered_map> <utility> <vector>)
+  endif()
+endfunction()
+
 # libdl_unite_by_folder(target...): up to some eight sources of a folder are one unit of the compiler,
 # which reads the headers once for all of them: half the time. GCC inlines otherwise then, which costs
-# the shortest calls two instructions of a hundred, so a library that is kept does without. A source's place follows from its
-# name alone, so that a new one recompiles its own unit only. Clang reads each source by itself
-# (tests/gates/clang.py), so that none lives on its neighbour's includes.
+# the shortest calls two instructions of a hundred, so a library that is kept does without. A source's
+# place follows from its name alone, so that a new one recompiles its own unit only. Clang reads each
+# source by itself (tests/gates/clang.py), so that none lives on its neighbour's includes.
 function(libdl_unite_by_folder)
   if(NOT LIBDL_UNITY)
     return()
