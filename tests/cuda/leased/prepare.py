@@ -25,6 +25,7 @@ SOURCES = (
     "tests/ops/checks*.py",
     "tests/ops/harness.py",
     "tests/ops/known.py",
+    "tests/ops/refusals.py",
     "tests/ops/samples.py",
     "bench/cuda_operators.py",
     "bench/cuda_calls.py",
