@@ -10,10 +10,10 @@ endif()
 
 if(PROJECT_IS_TOP_LEVEL)
   # Debug information is always made: abidw reads it, `cmake --install --strip` drops it. Reports
-  # of sanitizers name lines. A demo alone does without.
+  # of sanitizers name lines. A demo alone does without, and -O2 is for its kernels.
   foreach(language C CXX)
     set(CMAKE_${language}_FLAGS_RELEASE "-O2 -g -DNDEBUG")
-    set(CMAKE_${language}_FLAGS_DEMO "-O2 -DNDEBUG")
+    set(CMAKE_${language}_FLAGS_DEMO "-O1 -DNDEBUG")
     set(CMAKE_${language}_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer")
   endforeach()
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
