@@ -57,6 +57,8 @@ else()
     list(APPEND core_source $<TARGET_OBJECTS:${target}>)
   endforeach()
   libdl_unite_by_folder(libdl_objects_core libdl_objects_doors)
+  # Not of the kernels, which read Highway for each instruction set; the debug information of the doors
+  # has to be that of their sources.
   libdl_precompile(libdl_objects_core)
   libdl_sanitize_vector_kernels(${kernel_sources})
   target_compile_options(libdl_objects_kernels PRIVATE $<$<CONFIG:Demo>:-O2>)

@@ -93,8 +93,8 @@ endfunction()
 # libdl_unite_by_folder(target...): up to some eight sources of a folder are one unit of the compiler,
 # which reads the headers once for all of them: half the time. GCC inlines otherwise then, which costs
 # the shortest calls two instructions of a hundred, so a library that is kept does without. A source's
-# place follows from its name alone, so that a new one recompiles its own unit only. Clang reads each
-# source by itself (tests/gates/clang.py), so that none lives on its neighbour's includes.
+# place follows from its name alone, so that a new one recompiles its own unit only.
+# tests/gates/united.py tells whose names clash.
 function(libdl_unite_by_folder)
   if(NOT LIBDL_UNITY)
     return()

@@ -23,7 +23,6 @@ function(libdl_variant name definition)
   libdl_flags(libdl_${name})
   libdl_varies(libdl_${name} ${ARGN})
   target_compile_definitions(libdl_${name} PRIVATE LIBDL_BUILDING=1)
-  libdl_unite_by_folder(libdl_${name})
   set(objects $<TARGET_OBJECTS:libdl_${name}> $<TARGET_OBJECTS:libdl_objects_kernels>)
 
   add_library(libdlcore_${name} SHARED EXCLUDE_FROM_ALL ${objects})

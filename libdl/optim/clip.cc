@@ -108,7 +108,7 @@ static Norm norm_of_all(const char* op, const char* name, TensorSpan tensors, do
   const Device device = tensors[0].device();
   Listed listed(device);
   std::vector<Tensor> held(tensors.size());
-  // Unless it is to refuse the largest of nothing.
+  // Where there is the kernel, unless it is to refuse the largest of nothing.
   bool are_listed = has_kernel(device, KernelId::list_norm);
   for (size_t i = 0; i < tensors.size(); ++i) {
     held[i] = is_sparse(tensors[i]) ? held_values(tensors[i]) : tensors[i];

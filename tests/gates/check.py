@@ -10,6 +10,7 @@ All steps run; the exit status tells whether all held. `read` and `warnings` are
 from __future__ import annotations
 
 import concurrent.futures
+import json
 import os
 import pathlib
 import shlex
@@ -22,7 +23,6 @@ import change
 import clang
 import rooms
 import tidy
-import units
 
 ROOT = change.ROOT
 PYTEST = [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
@@ -50,11 +50,8 @@ def changed(*ends: str) -> list[str]:
 def compiled(build: pathlib.Path) -> list[str]:
     """The changed sources, and those that stand beside a changed header, as the build knows
     them."""
-    known = {
-        os.path.relpath(source, ROOT)
-        for entry in units.entries(build)
-        for source in units.sources(entry)
-    }
+    entries = json.loads((build / "compile_commands.json").read_text())
+    known = {os.path.relpath(entry["file"], ROOT) for entry in entries}
     beside = {str(pathlib.Path(name).with_suffix(".cc")) for name in changed(".h")}
     return sorted(known & {*changed(".c", ".cc"), *beside})
 
@@ -74,27 +71,28 @@ def read_changed(build: pathlib.Path) -> int:
 
 
 def warned(entry: dict[str, str]) -> str:
-    """What the compiler says of one unit; ccache repeats it where nothing is new."""
+    """What the compiler says of one source; ccache repeats it where nothing is new."""
     words = [*CCACHE, *shlex.split(entry["command"])]
     with tempfile.NamedTemporaryFile(suffix=".o") as made:  # ccache keeps no /dev/null
         words[words.index("-o") + 1] = made.name
-        done = subprocess.run(words, cwd=entry["directory"], capture_output=True, text=True)
+        # As cmake/flags.cmake has it for precompiled headers.
+        kept = {**os.environ, "CCACHE_SLOPPINESS": "pch_defines,time_macros"}
+        done = subprocess.run(
+            words, cwd=entry["directory"], capture_output=True, text=True, env=kept
+        )
     return done.stderr
 
 
 def warnings(build: pathlib.Path) -> int:
-    """What the compiler says of the changed sources' units, each as in its first target."""
-    names = {str(ROOT / name) for name in compiled(build)}
-    first = {
-        source: entry
-        for entry in reversed(units.entries(build))
-        for source in units.sources(entry)
-        if source in names
+    """What the compiler says of the changed sources, each compiled as in its first target."""
+    names = set(compiled(build))
+    entries = {
+        os.path.relpath(entry["file"], ROOT): entry
+        for entry in reversed(json.loads((build / "compile_commands.json").read_text()))
     }
-    changed_units = {entry["file"]: entry for entry in first.values()}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = list(filter(None, pool.map(warned, changed_units.values())))
-    print("\n".join(found), f"compiler: {len(found)} changed units with warnings", sep="\n")
+        found = list(filter(None, pool.map(warned, (entries[name] for name in sorted(names)))))
+    print("\n".join(found), f"compiler: {len(found)} changed files with warnings", sep="\n")
     return int(bool(found))
 
 
@@ -115,6 +113,7 @@ def early(build: pathlib.Path) -> list[tuple[str, list[str]]]:
             *(f"--ignore={test}" for test in BUILT if "::" not in test),
         ),
         step("ABI of the headers", *python("tests/abi/promise.py", "headers")),
+        step("Core as the demo compiles it", *python("tests/gates/united.py")),
         step("Stubs: mypy", *python("tests/gates/stubs.py", str(build))),
         step("Stubs: pyright", *python("tests/gates/pyright.py", str(build))),
         step(

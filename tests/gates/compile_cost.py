@@ -10,16 +10,14 @@ functions that others share: kernels/cpu/gemm/micro_kernel.cc), or is two source
 
 from __future__ import annotations
 
+import json
 import pathlib
 import re
 import subprocess
 import sys
 
-import units
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUDGET = 200  # kB; three instruction sets are in the kernels' objects
-TOGETHER = 60
 # What is above, with a sixth to spare for other compilers than gcc 12. This list only shrinks.
 GRANTED = {
     "kernels/cpu/conv/depthwise/depthwise_rows.cc": 680,
@@ -55,28 +53,23 @@ GRANTED = {
 }
 
 
-def sizes(build: pathlib.Path) -> dict[str, tuple[int, int]]:
-    """Of each of the library's units: the bytes of machine code and constants, and of how many
-    sources; named as its source, or as its file of includes."""
-    made: dict[str, tuple[str, int]] = {}
-    for entry in units.entries(build):
-        if words := re.search(r" -o (CMakeFiles/libdl_objects_\S+\.o) ", entry["command"]):
-            name = entry["file"].removeprefix(f"{ROOT}/").rpartition("/Unity/")[2]
-            made[str(build / words[1])] = name, len(units.sources(entry))
-    lines = subprocess.run(["size", *made], capture_output=True, text=True, check=True).stdout
+def sizes(build: pathlib.Path) -> dict[str, int]:
+    """The bytes of machine code and constants that came out of each source of the library."""
+    sources = {
+        str(build / made[1]): entry["file"].removeprefix(f"{ROOT}/")
+        for entry in json.loads((build / "compile_commands.json").read_text())
+        if (made := re.search(r" -o (CMakeFiles/libdl_objects_\w+\.dir/\S+\.o) ", entry["command"]))
+    }
+    lines = subprocess.run(["size", *sources], capture_output=True, text=True, check=True).stdout
     rows = [line.split() for line in lines.splitlines()[1:]]
-    return {made[row[5]][0]: (int(row[0]), made[row[5]][1]) for row in rows}
+    return {sources[row[5]]: int(row[0]) for row in rows}
 
 
-def granted(name: str, sources: int) -> int:
-    return GRANTED.get(name, BUDGET) if sources == 1 else TOGETHER * sources
-
-
-def complaints(found: dict[str, tuple[int, int]]) -> list[str]:
+def complaints(found: dict[str, int]) -> list[str]:
     said = [
-        f"{name}: {size / 1000:.0f} kB of machine code, at most {budget} kB are granted"
-        for name, (size, sources) in sorted(found.items())
-        if size > 1000 * (budget := granted(name, sources))
+        f"{source}: {size / 1000:.0f} kB of machine code, at most {budget} kB are granted"
+        for source, size in sorted(found.items())
+        if size > 1000 * (budget := GRANTED.get(source, BUDGET))
     ]
     gone = sorted(GRANTED.keys() - found)
     return said + [f"{source}: is granted more, and does not exist" for source in gone]
@@ -86,12 +79,9 @@ def main() -> int:
     found = sizes(pathlib.Path(sys.argv[1]).resolve())
     said = complaints(found)
     print(*said, sep="\n", end="\n" if said else "")
-    size, sources = map(sum, zip(*found.values(), strict=True))
-    print(
-        f"compile cost: {sources} sources in {len(found)} units make {size / 1e6:.1f} MB, "
-        f"{len(said)} make too much"
-    )
-    return int(bool(said) or sources < 300)
+    all_of_it = sum(found.values()) / 1e6
+    print(f"compile cost: {len(found)} sources make {all_of_it:.1f} MB, {len(said)} make too much")
+    return int(bool(said) or len(found) < 300)
 
 
 if __name__ == "__main__":
