@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The core as make demo compiles it, several sources to a unit: python tests/gates/united.py
 
-Two sources of a unit may not have a name of their own each: the demo would not compile. No code is
-made, which takes a minute of one core; asked only where something changed that the units are made of.
+Where two sources of a unit define the same name, each for itself, the demo would not compile. No
+code is made, which takes a minute of one core; nothing is read where nothing changed that units are
+made of.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import concurrent.futures
 import json
 import os
-import pathlib
 import shlex
 import subprocess
 import sys
