@@ -21,11 +21,19 @@ def deep(ndim):
     return ones(*[1] * ndim)
 
 
+def ends(*numbers):
+    return libdl.tensor(numbers, dtype=libdl.int32)
+
+
 def leaf(*shape):
     return ones(*shape).requires_grad_()
 
 
 SHAPES = """
+F.grouped_mm(ones(3, 5, 4), ones(2, 4, 3))
+    # grouped_mm: argument 2 (mat_b) has 2 groups, wanted 3 as mat_a
+F.grouped_mm(ones(5, 4), ones(2, 4, 3), offs=ends(1, 2, 3))
+    # grouped_mm: argument 3 (offs) has 3 elements, wanted 2, one a group
 libdl.add(ones(2), ones(2), alpha=ones(2))
     # add: argument 3 (alpha) has shape [2], wanted a number
 libdl.take_along_dim(ones(2, 2), ones(2, dtype=I64), 0)
@@ -118,6 +126,16 @@ _C.full([2], ones(2), None, None)
 """
 
 VALUES = """
+F.grouped_mm(ones(5, 4), ones(2, 4, 3))
+    # grouped_mm: argument 3 (offs) is None, wanted a tensor
+F.grouped_mm(ones(2, 5, 4), ones(2, 4, 3), offs=ends(1, 2))
+    # grouped_mm: argument 3 (offs) is a tensor, wanted None
+F.grouped_mm(ones(5, 4), ones(2, 4, 3), offs=ends(2, 1))
+    # grouped_mm: argument 3 (offs) is [2, 1], wanted ends that ascend, 5 at most
+F.grouped_mm(ones(5, 4), ones(2, 4, 3), offs=ends(2, 6))
+    # grouped_mm: argument 3 (offs) is [2, 6], wanted ends that ascend, 5 at most
+F.grouped_mm(ones(5, 4), ones(4, 3), offs=ends())
+    # grouped_mm: argument 3 (offs) is empty, wanted one group at least
 _C.clamp(ones(2), None, None)
     # clamp: argument 2 (min) is absent and so is max
 libdl.arange(0, float("inf"))
